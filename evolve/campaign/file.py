@@ -17,7 +17,7 @@ from evolve.campaign.campaign import Campaign
 from evolve.campaign.fitting import with_resource
 from evolve.config import Settings, validated
 from evolve.types import ConfigError, TaskError
-from evolve.types.suggest import did_you_mean
+from evolve.types.errors import did_you_mean
 
 VERSION = 1
 _NAMED = "names"

@@ -10,7 +10,7 @@ from evolve.campaign import Campaign
 from evolve.report.best import ObjectiveLine, objectives
 from evolve.report.records import made_by, record_name, trust_of
 from evolve.types import Axis, ConfigError, ProgramId, RecordId, Trust
-from evolve.types.suggest import did_you_mean
+from evolve.types.errors import did_you_mean
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from evolve.campaign.history import KINDS
 from evolve.report.frame import Flags, Numbers, RecordFrame, coded, frame
 from evolve.report.records import RecordLine, record_line
 from evolve.types import ConfigError, Insertion, Outcome
-from evolve.types.suggest import did_you_mean
+from evolve.types.errors import did_you_mean
 
 PROGRAMS = "programs"
 """Kind of records that asks for each program once, by its first record."""

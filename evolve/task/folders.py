@@ -9,7 +9,7 @@ from pathlib import Path
 
 from evolve.atomic_write import atomic_write
 from evolve.types import TaskError
-from evolve.types.suggest import did_you_mean
+from evolve.types.errors import did_you_mean
 
 TASK_FILE = "task.toml"
 ONE_FILE = "problem.py"

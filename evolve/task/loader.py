@@ -38,7 +38,7 @@ from evolve.types import (
     TaskError,
     top_share,
 )
-from evolve.types.suggest import did_you_mean
+from evolve.types.errors import did_you_mean
 
 
 def load(reference: str | Path, parameters: Mapping[str, Scalar] | None = None) -> Task:

@@ -26,7 +26,7 @@ from evolve.task.values import (
     Threshold,
     format_size,
 )
-from evolve.types.suggest import did_you_mean
+from evolve.types.errors import did_you_mean
 
 
 def _module(file: str) -> str:

@@ -15,9 +15,26 @@
 A failed *program* is not an error: it is an `Outcome`.
 """
 
-from collections.abc import Mapping
+import difflib
+from collections.abc import Iterable, Mapping
 
 from evolve.types.prompt import Usage
+
+__all__ = [
+    "ConfigError",
+    "EditError",
+    "EvolveError",
+    "ModelDown",
+    "ModelError",
+    "ModelGone",
+    "PluginError",
+    "SandboxError",
+    "StoreError",
+    "TaskError",
+    "Unaffordable",
+    "did_you_mean",
+    "without_remedy",
+]
 
 
 class EvolveError(Exception):
@@ -87,3 +104,12 @@ class StoreError(EvolveError):
 def without_remedy(message: str) -> str:
     """Returns what a message says went wrong, without what to do about it and without a full stop."""
     return message.partition(" Do: ")[0].rstrip(".")
+
+
+def did_you_mean(got: str, known: Iterable[str]) -> str:
+    """Returns ` Did you mean 'x'?` for the nearest known name, else ` Known: a, b.`; empty when nothing is known."""
+    names = sorted(known)
+    near = difflib.get_close_matches(got, names, n=1)
+    if near:
+        return f" Did you mean {near[0]!r}?"
+    return f" Known: {', '.join(names)}." if names else ""

@@ -10,6 +10,22 @@ from typing import Any, Literal
 
 from evolve.types.task import Scalar
 
+__all__ = [
+    "FAILURES",
+    "NOBODYS_FAULT",
+    "REPEATABLE",
+    "Carried",
+    "Evaluation",
+    "Level",
+    "Outcome",
+    "Parameters",
+    "Split",
+    "Trial",
+    "Trust",
+    "UnusableFitness",
+    "seed_remedy",
+]
+
 Split = Literal["search", "confirm", "held_out"]
 Trust = Literal["witnessed", "rescored", "claimed"]
 """Who computed a score, the best first: the judge from what it saw the program do; the judge from what the program had saved; the program itself."""
@@ -199,3 +215,24 @@ class Evaluation:
     def invalid(cls, feedback: str, *, tag: str = "") -> "Evaluation":
         """An answer that is not of the form that the task asks for."""
         return cls(Outcome.INVALID, feedback=feedback, tag=tag)
+
+
+class Level(StrEnum):
+    """Isolation of candidates from everything else, from `none` (nothing is promised) to `strict` (hostile programs, measured by a corpus of attacks).
+    A level promises all that the ones below it promise: `docs/sandbox.md`."""
+
+    NONE = "none"
+    REDUCED = "reduced"
+    STANDARD = "standard"
+    STRICT = "strict"
+
+    def reaches(self, wanted: "Level") -> bool:
+        """Returns whether this level is `wanted` or better."""
+        order = list(Level)
+        return order.index(self) >= order.index(wanted)
+
+    @classmethod
+    def of(cls, isolation: str) -> "Level | None":
+        """Returns the level that a recorded line begins with (`standard: landlock 7, seccomp, memory watched`); None where it begins with none."""
+        word = isolation.partition(":")[0]
+        return cls(word) if word in set(cls) else None

@@ -10,6 +10,31 @@ from evolve.types.codec import tagged
 from evolve.types.program import ProgramId
 from evolve.types.record import Call, Lesson, Placement, Record, RecordId, Selection
 
+__all__ = [
+    "FROM_SCRATCH",
+    "REJUDGED",
+    "Action",
+    "Asked",
+    "Event",
+    "Import",
+    "LessonWritten",
+    "MachineMeasured",
+    "Measure",
+    "Opened",
+    "Paused",
+    "Progress",
+    "Propose",
+    "Rearrange",
+    "Rearranged",
+    "Replied",
+    "Ruled",
+    "SettingsChanged",
+    "Settled",
+    "Stamped",
+    "TaskChanged",
+    "Wait",
+]
+
 
 @tagged
 @dataclass(frozen=True, slots=True)

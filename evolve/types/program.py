@@ -7,6 +7,15 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import NewType
 
+__all__ = [
+    "Program",
+    "ProgramId",
+    "TextId",
+    "canonical",
+    "digest",
+    "text_id",
+]
+
 ProgramId = NewType("ProgramId", str)
 """64 hexadecimal digits: the SHA-256 of a program's files."""
 TextId = NewType("TextId", str)

@@ -9,6 +9,19 @@ from typing import Literal
 
 from evolve.types.program import canonical, digest
 
+__all__ = [
+    "PROPOSE",
+    "PURPOSES",
+    "Finish",
+    "Message",
+    "Prompt",
+    "Reply",
+    "Role",
+    "Section",
+    "Usage",
+    "estimated",
+]
+
 Role = Literal["system", "user", "assistant"]
 Finish = Literal["stop", "length", "refused", ""]
 PROPOSE = "propose"

@@ -9,6 +9,21 @@ from evolve.types.evaluation import Evaluation
 from evolve.types.program import Program, ProgramId
 from evolve.types.prompt import Finish, Role
 
+__all__ = [
+    "Call",
+    "Child",
+    "Insertion",
+    "Lesson",
+    "Origin",
+    "OriginKind",
+    "Part",
+    "Placement",
+    "Record",
+    "RecordId",
+    "Selection",
+    "Traits",
+]
+
 OriginKind = Literal["seed", "proposal", "measurement", "import"]
 RecordId = int
 

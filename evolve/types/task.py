@@ -8,6 +8,26 @@ from typing import Literal
 
 from evolve.types.program import Program
 
+__all__ = [
+    "Anchor",
+    "Axis",
+    "Case",
+    "Check",
+    "Constraint",
+    "Direction",
+    "EvaluatorSource",
+    "Fitness",
+    "Grants",
+    "Limits",
+    "Needs",
+    "Objective",
+    "Scalar",
+    "Stage",
+    "Task",
+    "Twin",
+    "top_share",
+]
+
 Scalar = bool | int | float | str
 Direction = Literal["max", "min"]
 

@@ -10,6 +10,13 @@ from evolve.types.evaluation import Trust
 from evolve.types.program import ProgramId
 from evolve.types.record import RecordId
 
+__all__ = [
+    "TrackedBest",
+    "TrackedEnd",
+    "TrackedRecord",
+    "TrackedRun",
+]
+
 
 @dataclass(frozen=True, slots=True)
 class TrackedRun:
