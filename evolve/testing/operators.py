@@ -1,6 +1,4 @@
-"""The suites for operators, with a model and without: what they propose of given programs, again and again.
-
-Invariant: no model is called but a scripted one."""
+"""Suites for operators, with a scripted model and without: proposals of given programs, again and again."""
 
 from collections.abc import Callable, Sequence
 
@@ -32,7 +30,7 @@ NONSENSE: tuple[Answer, ...] = (
     Reply("No.", finish="refused"),
     "x" * 100_000,
 )
-"""Answers of models that are none."""
+"""Replies of models that answer nothing."""
 
 
 def check_operator(make: Callable[[], Operator], programs: Sequence[Program]) -> None:
@@ -68,7 +66,7 @@ def rehearse_proposal(
     model: ScriptedModel | None = None,
     traits: Traits | None = None,
 ) -> Sequence[Child]:
-    """What an operator proposes in a campaign that has nothing but `program`, and what its traits ask for; raises what it raises."""
+    """Returns the proposals of an operator in a campaign that has nothing but `program`, and what its traits ask for; raises what it raises."""
     return list(operator.propose(*rehearsed_step(program, seed, traits, model)))
 
 
@@ -90,16 +88,16 @@ def check_model_operator(
             _check_answer(make, program, number, answer, wanted)
         _check_failed_calls(make, program, wanted)
     for reply in replies:
-        made = [_answered(make(), program, 0, reply, wanted)[0] for program in programs]
-        fruits = [child for children in made for child in children or () if child.program or child.lessons]
+        proposals = [_propose(make(), program, 0, reply, wanted)[0] for program in programs]
+        fruits = [child for children in proposals for child in children or () if child.program or child.lessons]
         assert fruits, f"the reply {reply[:60]!r} gives no program of any of the {len(programs)} programs"
 
 
 def _check_answer(make: Callable[[], Operator], program: Program, seed: int, answer: Answer, traits: Traits) -> None:
     used = make()
-    first = _answered(used, program, seed, answer, traits)
+    first = _propose(used, program, seed, answer, traits)
     for operator, where in ((used, "the same operator"), (make(), "an operator made afresh")):
-        again = _answered(operator, program, seed, answer, traits)
+        again = _propose(operator, program, seed, answer, traits)
         assert again == first, f"{where} makes something else of equal replies: {again} != {first}"
     children, heard = first
     unknown = {call.purpose for call in heard} - PURPOSES
@@ -110,10 +108,10 @@ def _check_answer(make: Callable[[], Operator], program: Program, seed: int, ans
         canonical(dict(child.extras))
 
 
-def _answered(
+def _propose(
     operator: Operator, program: Program, seed: int, answer: Answer, traits: Traits
 ) -> tuple[Sequence[Child] | None, Sequence[Heard]]:
-    """The children, None where it ended with an error that it may end with; and what the model was asked."""
+    """Returns the children, None where it ended with an error that it may end with; and the questions to the model."""
     model = ScriptedModel(*[answer] * 8)
     try:
         children = rehearse_proposal(operator, program, seed, model, traits)

@@ -146,10 +146,11 @@ def _plain(kind: Any) -> frozenset[type]:
 def _scalar_decoder(kind: Any) -> Step:
     accepted = (int, float) if kind is float else tuple(_SCALARS[kind])
     name = "number" if kind is float else getattr(kind, "__name__", kind)
+    convert: Step = float if kind is float else _same
 
     def check(data: Any) -> Any:
         if isinstance(data, accepted):
-            return float(data) if kind is float else data
+            return convert(data)
         raise TypeError(f"{data!r} is no {name}")
 
     return check
