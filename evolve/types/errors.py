@@ -9,7 +9,7 @@
     │   ├── ModelGone       it will not answer any more in this run
     │   └── Unaffordable    the budget does not pay for one more call
     ├── EditError       a reply or an edit that cannot be applied
-    ├── SandboxError    a judge or candidate process that cannot be started
+    ├── SandboxError    a process of a worker or a candidate that cannot be started
     └── StoreError      the log: locked, read-only, full, corrupt, newer
 
 A failed *program* is not an error: it is an `Outcome`.
@@ -86,7 +86,7 @@ class ModelGone(ModelError):
 
 
 class Unaffordable(ModelError):
-    """What is left of the budget does not pay for one more call."""
+    """A budget that does not pay for one more call."""
 
 
 class EditError(EvolveError):
@@ -94,7 +94,7 @@ class EditError(EvolveError):
 
 
 class SandboxError(EvolveError):
-    """A judge or candidate process that cannot be started or kept."""
+    """A process of a worker or a candidate that cannot be started or kept."""
 
 
 class StoreError(EvolveError):

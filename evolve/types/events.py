@@ -1,6 +1,6 @@
 """The closed set of events that a campaign is a fold over, and the actions that a strategy may ask for.
 
-Invariant: everything that archive, strategy, budget and history know follows from these, in their order."""
+Everything that archive, strategy, budget and history know follows from these, in their order."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -39,7 +39,7 @@ __all__ = [
 @tagged
 @dataclass(frozen=True, slots=True)
 class Propose:
-    """Ask the selection's operator for children, and judge them."""
+    """Asks the selection's operator for children, and evaluates them."""
 
     selection: Selection
 
@@ -47,7 +47,7 @@ class Propose:
 @tagged
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """Judge the program of record `about` again: the whole cascade, or `stage` alone (`certify` is the task's own). With `case`, on
+    """Evaluates the program of record `about` again: the whole cascade, or `stage` alone (`certify` is the task's own). With `case`, on
     something else than the search sees, a held-out case or `FROM_SCRATCH`: what is found there changes no estimate."""
 
     about: RecordId
@@ -58,15 +58,15 @@ class Measure:
 
 
 REJUDGED = "newer version of the task"
-"""Why a program is judged again after `TaskChanged`: it enters the fresh archive as it entered the one before."""
+"""Reason of evaluations after `TaskChanged`: a program enters the fresh archive as it entered the one before."""
 FROM_SCRATCH = "from scratch"
-"""The case of a program that is judged without what its parent left."""
+"""Case of a program that is evaluated without what its parent left."""
 
 
 @tagged
 @dataclass(frozen=True, slots=True)
 class Import:
-    """Judge a program that a person brought, for `island`. `request` names who asked, so that it is done once. No strategy asks
+    """Evaluates a program that a person brought, for `island`. `request` names who asked, so that it is done once. No strategy asks
     for this."""
 
     program: ProgramId
@@ -79,7 +79,7 @@ class Import:
 @tagged
 @dataclass(frozen=True, slots=True)
 class Rearrange:
-    """Give an island to the programs of these records, and to no others; nothing is judged."""
+    """Gives an island to the programs of these records, and to no others; nothing is evaluated."""
 
     island: int
     records: tuple[RecordId, ...]
@@ -89,7 +89,7 @@ class Rearrange:
 @tagged
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Nothing now: ask again after the next settled record."""
+    """Asks again after the next settled record."""
 
 
 Action = Propose | Measure | Rearrange | Wait
@@ -100,7 +100,7 @@ Action = Propose | Measure | Rearrange | Wait
 class Opened:
     """The first event of every campaign. `definition` is the id of the text that holds the whole task, so that a log can be
     replayed where the task's folder is gone. `forked_from` names the campaign whose records this one began with; its first `machines` `MachineMeasured` events tell of that campaign's runs.
-    `secret` decides what judges draw (`Trial.entropy`), and is empty in older logs, whose draws are public."""
+    `secret` decides what evaluators draw (`Trial.entropy`), and is empty in older logs, whose draws are public."""
 
     name: str
     task: str
@@ -116,8 +116,8 @@ class Opened:
 @tagged
 @dataclass(frozen=True, slots=True)
 class TaskChanged:
-    """From here on programs are judged by another version of the task: what was found before is history, and no program holds a
-    place before it was judged again. `definition` is the id of the text that holds the whole task."""
+    """Programs are evaluated by another version of the task from here on: earlier evaluations are history, and no program holds a
+    place before it was evaluated again. `definition` is the id of the text that holds the whole task."""
 
     task_version: str
     definition: str
@@ -243,8 +243,8 @@ class Stamped:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """What a campaign has spent, over all its runs. `programs` counts judged proposals (an `internal` one is none), `judge_seconds` wall time in judge slots,
-    `measure_seconds` that of the measurements alone. `rejudged` counts programs that a newer version of the task has judged again,
+    """Spent budget of a campaign, over all its runs. `programs` counts evaluated proposals (an `internal` one is none), `judge_seconds` wall time in worker slots,
+    `measure_seconds` that of the measurements alone. `rejudged` counts programs that a newer version of the task has evaluated again,
     which are no measurements here; `calls` those of models, `tokens` theirs, prompts and answers together."""
 
     programs: int = 0
