@@ -121,7 +121,7 @@ def _task(written: str, folder: Path) -> str:
             return str(evolve.task.find(place))
         except TaskError:
             continue
-    elsewhere = evolve.task.is_name(written) and ("/" not in written or written in evolve.task.bundled())
+    elsewhere = evolve.task.is_name(written) and ("/" not in written or written in evolve.task.list_bundled())
     return written if elsewhere else os.path.normpath(folder / written)
 
 

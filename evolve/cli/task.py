@@ -53,10 +53,7 @@ class TaskLine:
 @debug_option
 def list_tasks(as_json: bool) -> None:
     """List the tasks that come with evolve, and those in ./tasks."""
-    bundled = map(evolve.task.find, evolve.task.bundled())
-    # In a checkout the bundled tasks are those in ./tasks: each is listed once.
-    places = sorted({*evolve.task.own(), *bundled}, key=lambda place: (evolve.task.name_of(place), place))
-    lines = [_read_line(place) for place in places]
+    lines = [_read_line(place) for place in evolve.task.list_tasks()]
     if as_json:
         emit_all(lines)
         return

@@ -193,7 +193,7 @@ def check_prediction(task: Task, executor: LocalExecutor) -> Finding:
 
     def observe(trial: Trial) -> list[tuple[object, ...]]:
         jobs = [Job(f"{tried}.{number}", "evaluate", trial, one.files) for number, one in enumerate(programs)]
-        return [_drawn_part(report) for report in evaluate(executor, jobs)]
+        return [_extract_draws(report) for report in evaluate(executor, jobs)]
 
     trial = make_trial(task)
     other_seed, other_secret = replace(trial, seed=trial.seed + _FURTHER), replace(trial, secret=f"not {trial.secret}")
@@ -213,7 +213,7 @@ def check_prediction(task: Task, executor: LocalExecutor) -> Finding:
     return Finding(tried, "not tried", "nothing that repeats depends on seed or secret")
 
 
-def _drawn_part(report: Report) -> tuple[object, ...]:
+def _extract_draws(report: Report) -> tuple[object, ...]:
     """Returns what may depend on a draw. Artifacts may name the random seed, and a program that is scored on other instances has another score."""
     evaluation = report.evaluation
     return (

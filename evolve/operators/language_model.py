@@ -21,7 +21,18 @@ from evolve.edits.blocks import changeable
 from evolve.operators.parents import parent_program
 from evolve.prompts import build, repair
 from evolve.protocols import Caller, Context
-from evolve.types import FAILURES, PROPOSE, Child, EditError, ModelError, Program, Prompt, Reply, Selection, estimated
+from evolve.types import (
+    FAILURES,
+    PROPOSE,
+    Child,
+    EditError,
+    ModelError,
+    Program,
+    Prompt,
+    Reply,
+    Selection,
+    estimate_tokens,
+)
 
 REPAIR, REFLECT = "repair", "reflect"
 """Purposes of calls, besides `PROPOSE`: `models.purposes` may name another model for each."""
@@ -193,7 +204,7 @@ class _ReplyReader:
     def children(self, reply: Reply, *, rounds: int) -> Sequence[Child]:
         """Returns a child for each candidate of a reply; where none of them can be used, those of one more round."""
         children, fault = self._read(reply)
-        if not (fault and rounds) or estimated(reply.text) > self.longest:
+        if not (fault and rounds) or estimate_tokens(reply.text) > self.longest:
             return children
         again = repair(self.prompt, reply.text, fault, self.context.templates)
         try:

@@ -3,7 +3,7 @@
 Whatever is wrong with one is one `TaskError` that names the file, the key, what was got and what to do."""
 
 from evolve.evaluation.version import READMES, deciding
-from evolve.task.folders import bundled, find, is_bundled, is_name, name_of, own, place_of_bundled
+from evolve.task.folders import find, is_bundled, is_name, list_bundled, list_tasks, name_of, place_of_bundled
 from evolve.task.loader import load
 from evolve.task.verifier import CERTIFICATE, PROOF_SCRIPT, check_proof, proof_script, read_sentence
 
@@ -11,7 +11,7 @@ __all__ = [
     "CERTIFICATE",
     "PROOF_SCRIPT",
     "READMES",
-    "bundled",
+    "list_bundled",
     "check_proof",
     "deciding",
     "find",
@@ -19,7 +19,7 @@ __all__ = [
     "is_name",
     "load",
     "name_of",
-    "own",
+    "list_tasks",
     "place_of_bundled",
     "proof_script",
     "read_sentence",

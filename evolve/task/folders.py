@@ -25,14 +25,20 @@ _NO_TASK = re.compile(r"^task[ \t]*=", re.MULTILINE)
 """A campaign's file has the first key, too; it names its task, which a task file never does."""
 
 
-def bundled() -> tuple[str, ...]:
+def list_bundled() -> tuple[str, ...]:
     """Returns the names of the tasks that ship with the engine, sorted."""
-    return _tasks_in(_bundled_folder())
+    return _tasks_in(_find_bundled())
 
 
-def own() -> tuple[Path, ...]:
+def list_own() -> tuple[Path, ...]:
     """Returns the tasks in `tasks/` below the current folder, by their names: each a folder, its one file, or a further task file of a folder."""
     return tuple(_resolve(place) for place in _places_in(Path("tasks")))
+
+
+def list_tasks() -> list[Path]:
+    """Returns the tasks of `list_own` and `list_bundled`, by their names."""
+    # In a checkout the bundled tasks are those in ./tasks: each is listed once.
+    return sorted({*list_own(), *map(find, list_bundled())}, key=lambda place: (name_of(place), place))
 
 
 def name_of(place: Path) -> str:
@@ -46,12 +52,12 @@ def name_of(place: Path) -> str:
 
 def is_bundled(folder: Path) -> bool:
     """Returns whether a task's folder ships with the engine, so that its name is enough wherever the engine is installed."""
-    return folder.parent == _bundled_folder()
+    return folder.parent == _find_bundled()
 
 
 def place_of_bundled(name: str) -> Path:
     """Returns the folder or the task file of a task of `bundled`, and never one that lies in the current folder."""
-    folder = _bundled_folder() / name
+    folder = _find_bundled() / name
     return folder if _is_task(folder) else folder.with_name(folder.name + _SUFFIX)
 
 
@@ -73,7 +79,7 @@ def find(reference: str | Path) -> Path:
         return path.resolve()
     places = [path]
     if is_name(str(reference)):
-        places += [Path("tasks") / path, _bundled_folder() / path]
+        places += [Path("tasks") / path, _find_bundled() / path]
     for place in places:
         if _is_task(place):
             return _resolve(place)
@@ -112,10 +118,10 @@ def _explain_missing(reference: str, path: Path) -> str:
         return f"a task is a folder with a {TASK_FILE}, or one Python file, got the file {str(path)!r}. Do: {remedy}"
     if path.suffix == ".py":
         return f"there is no file {str(path)!r}. Do: check the path; `evolve task new NAME --kind one-file` writes a task in one file"
-    known = (*bundled(), *_tasks_in(Path("tasks")))
+    known = (*list_bundled(), *_tasks_in(Path("tasks")))
     if is_name(reference):
         return f"no task is called {reference!r}.{did_you_mean(reference, known)} Do: `evolve task list` shows all, or name a folder"
-    return f"there is no task folder {reference!r}. Do: check the path, or name one of {', '.join(bundled())}"
+    return f"there is no task folder {reference!r}. Do: check the path, or name one of {', '.join(list_bundled())}"
 
 
 def _tasks_in(folder: Path) -> tuple[str, ...]:
@@ -129,8 +135,8 @@ def _places_in(folder: Path) -> list[Path]:
     return sorted(folders | further, key=name_of)
 
 
-def _bundled_folder() -> Path:
-    """In an installed wheel the package holds the tasks; in a checkout they lie beside it."""
+def _find_bundled() -> Path:
+    # In an installed wheel the package holds the tasks; in a checkout they lie beside it.
     shipped = _PACKAGE / "_bundled" / "tasks"
     return shipped if shipped.is_dir() else _PACKAGE.parent / "tasks"
 

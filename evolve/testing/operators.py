@@ -41,22 +41,11 @@ def check_operator(make: Callable[[], Operator], programs: Sequence[Program]) ->
     has children."""
     fruitful = 0
     for number, program in enumerate(programs):
-        first, second = (_children(make(), program, number) for _ in range(2))
+        first, second = (_propose(make(), program, number)[0] for _ in range(2))
         assert first == second, f"equal inputs give other children: {first} != {second}"
         fruitful += first is not None
-        for child in first or ():
-            assert child.program is None or child.program.files != program.files, "a child is equal to its parent"
-            canonical(dict(child.extras))
+        _check_children(first, program)
     assert fruitful, f"none of the {len(programs)} programs has a child: every proposal ended with EditError"
-
-
-def _children(operator: Operator, program: Program, number: int) -> Sequence[Child] | None:
-    try:
-        children = rehearse_proposal(operator, program, number)
-    except EditError:
-        return None
-    assert children, "a proposal has a child, or ends with EditError"
-    return children
 
 
 def rehearse_proposal(
@@ -102,6 +91,10 @@ def _check_answer(make: Callable[[], Operator], program: Program, seed: int, ans
     children, heard = first
     unknown = {call.purpose for call in heard} - PURPOSES
     assert not unknown, f"it calls a model for {sorted(unknown)}, wanted one of {sorted(PURPOSES)}"
+    _check_children(children, program)
+
+
+def _check_children(children: Sequence[Child] | None, program: Program) -> None:
     for child in children or ():
         assert child.program is None or child.program.files != program.files, "a child is equal to its parent"
         assert child.program or child.thought, "a child has neither a program nor the reason why there is none"
@@ -109,16 +102,16 @@ def _check_answer(make: Callable[[], Operator], program: Program, seed: int, ans
 
 
 def _propose(
-    operator: Operator, program: Program, seed: int, answer: Answer, traits: Traits
+    operator: Operator, program: Program, seed: int, answer: Answer | None = None, traits: Traits | None = None
 ) -> tuple[Sequence[Child] | None, Sequence[Heard]]:
-    """Returns the children, None where it ended with an error that it may end with; and the questions to the model."""
-    model = ScriptedModel(*[answer] * 8)
+    """Returns the children, None where it ended with an error that it may end with; and the questions to the model, which there is where it has an answer."""
+    model = None if answer is None else ScriptedModel(*[answer] * 8)
     try:
         children = rehearse_proposal(operator, program, seed, model, traits)
     except (EditError, ModelError):
-        return None, model.heard
+        return None, model.heard if model else ()
     assert children, "a proposal has a child, or ends with EditError or ModelError"
-    return children, model.heard
+    return children, model.heard if model else ()
 
 
 def _check_failed_calls(make: Callable[[], Operator], program: Program, traits: Traits) -> None:

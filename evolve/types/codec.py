@@ -28,7 +28,7 @@ _SCALARS: dict[Any, frozenset[type]] = {
 _TAGGED: set[type] = set()
 
 
-def tagged(cls: type[T]) -> type[T]:
+def tag_union_member(cls: type[T]) -> type[T]:
     """Marks a member of a union of dataclasses: its data carries the class name as `type`."""
     _TAGGED.add(cls)
     return cls

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from evolve.types.codec import tagged
+from evolve.types.codec import tag_union_member
 from evolve.types.program import ProgramId
 from evolve.types.record import Call, Lesson, Placement, Record, RecordId, Selection
 
@@ -36,7 +36,7 @@ __all__ = [
 ]
 
 
-@tagged
+@tag_union_member
 @dataclass(frozen=True, slots=True)
 class Propose:
     """Asks the selection's operator for children, and evaluates them."""
@@ -44,7 +44,7 @@ class Propose:
     selection: Selection
 
 
-@tagged
+@tag_union_member
 @dataclass(frozen=True, slots=True)
 class Measure:
     """Evaluates the program of record `about` again: the whole cascade, or `stage` alone (`certify` is the task's own). With `case`, on
@@ -63,7 +63,7 @@ FROM_SCRATCH = "from scratch"
 """Case of a program that is evaluated without what its parent left."""
 
 
-@tagged
+@tag_union_member
 @dataclass(frozen=True, slots=True)
 class Import:
     """Evaluates a program that a person brought, for `island`. `request` names who asked, so that it is done once. No strategy asks
@@ -76,7 +76,7 @@ class Import:
     request: str = ""
 
 
-@tagged
+@tag_union_member
 @dataclass(frozen=True, slots=True)
 class Rearrange:
     """Gives an island to the programs of these records, and to no others; nothing is evaluated."""
@@ -86,7 +86,7 @@ class Rearrange:
     why: str = ""
 
 
-@tagged
+@tag_union_member
 @dataclass(frozen=True, slots=True)
 class Wait:
     """Asks again after the next settled record."""
@@ -95,7 +95,7 @@ class Wait:
 Action = Propose | Measure | Rearrange | Wait
 
 
-@tagged
+@tag_union_member
 @dataclass(frozen=True, slots=True)
 class Opened:
     """The first event of every campaign. `definition` is the id of the text that holds the whole task, so that a log can be
@@ -113,7 +113,7 @@ class Opened:
     secret: str = ""
 
 
-@tagged
+@tag_union_member
 @dataclass(frozen=True, slots=True)
 class TaskChanged:
     """Programs are evaluated by another version of the task from here on: earlier evaluations are history, and no program holds a
@@ -123,7 +123,7 @@ class TaskChanged:
     definition: str
 
 
-@tagged
+@tag_union_member
 @dataclass(frozen=True, slots=True)
 class SettingsChanged:
     """The same campaign has other settings from here on; `changes` holds the new values by top-level key. `request` names the person's
@@ -133,7 +133,7 @@ class SettingsChanged:
     request: str = ""
 
 
-@tagged
+@tag_union_member
 @dataclass(frozen=True, slots=True)
 class Paused:
     """A person paused the run, or (`paused` is false) let it go on. `request` names the person's request, where there was one."""
@@ -142,7 +142,7 @@ class Paused:
     request: str = ""
 
 
-@tagged
+@tag_union_member
 @dataclass(frozen=True, slots=True)
 class MachineMeasured:
     """A run began on a machine, or its noise was measured: its hardware class, the noise floor of the fitness (None while it is not
@@ -153,7 +153,7 @@ class MachineMeasured:
     isolation: str
 
 
-@tagged
+@tag_union_member
 @dataclass(frozen=True, slots=True)
 class Asked:
     """A step was decided. `after` is how many records had settled, `lessons` how many had been written: what its operator may know."""
@@ -164,7 +164,7 @@ class Asked:
     lessons: int = 0
 
 
-@tagged
+@tag_union_member
 @dataclass(frozen=True, slots=True)
 class Replied:
     """A model answered call `index` of a step, or failed to. Index -1: it was given up, and answers nothing when the step runs again. Step 0: before any step, to see whether
@@ -175,7 +175,7 @@ class Replied:
     call: Call
 
 
-@tagged
+@tag_union_member
 @dataclass(frozen=True, slots=True)
 class Settled:
     """A proposal or a measurement ended, and what the archive did with it."""
@@ -184,7 +184,7 @@ class Settled:
     placement: Placement
 
 
-@tagged
+@tag_union_member
 @dataclass(frozen=True, slots=True)
 class LessonWritten:
     """An operator or a person wrote a lesson. `request` names the person's request, where there was one."""
@@ -193,7 +193,7 @@ class LessonWritten:
     request: str = ""
 
 
-@tagged
+@tag_union_member
 @dataclass(frozen=True, slots=True)
 class Ruled:
     """A rule or a person decided about a program; a quarantined one is never parent, inspiration or best. `request` names the
@@ -206,7 +206,7 @@ class Ruled:
     request: str = ""
 
 
-@tagged
+@tag_union_member
 @dataclass(frozen=True, slots=True)
 class Rearranged:
     """A strategy moved programs to an island, which then holds these records and no others."""

@@ -19,7 +19,7 @@ __all__ = [
     "Role",
     "Section",
     "Usage",
-    "estimated",
+    "estimate_tokens",
 ]
 
 Role = Literal["system", "user", "assistant"]
@@ -76,9 +76,9 @@ class Prompt:
     @property
     def estimated_tokens(self) -> int:
         """Tokens of all messages where nobody counted them."""
-        return sum(estimated(message.text) for message in self.messages)
+        return sum(estimate_tokens(message.text) for message in self.messages)
 
-    def answered(self, reply: str, more: Iterable[Section]) -> "Prompt":
+    def continue_with(self, reply: str, more: Iterable[Section]) -> "Prompt":
         """Returns the dialogue with the reply of the model and the next message to it."""
         said = Message("assistant", (Section("reply", reply),))
         return replace(self, messages=(*self.messages, said, Message("user", tuple(more))))
@@ -129,6 +129,6 @@ class Reply:
     retries: Mapping[str, int] = field(default_factory=dict)
 
 
-def estimated(text: str) -> int:
+def estimate_tokens(text: str) -> int:
     """Returns the tokens of a text where nobody counted them: a quarter of its characters, at least 1 unless it is empty."""
     return (len(text) + 3) // 4

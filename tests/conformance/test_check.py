@@ -287,7 +287,7 @@ def test_made_up_programs_are_given_less_time(circle_task) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", evolve.task.bundled())
+@pytest.mark.parametrize("name", evolve.task.list_bundled())
 def test_every_task_that_comes_with_the_engine_passes(name: str) -> None:
     """So a user's copy begins as one that does."""
     lacking = lacks(evolve.task.load(name))

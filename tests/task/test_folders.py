@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from evolve.task import folders, load
-from evolve.task.folders import bundled, find
+from evolve.task.folders import find, list_bundled
 from evolve.types import TaskError
 
 CHECKOUT = Path(__file__).parents[2]
@@ -19,7 +19,7 @@ def made(folder: Path) -> Path:
 
 def test_the_tasks_of_the_checkout_are_bundled() -> None:
     """In a wheel they lie inside the package, in a checkout beside it."""
-    assert "circle_packing" in bundled()
+    assert "circle_packing" in list_bundled()
     assert find("circle_packing") == CHECKOUT / "tasks" / "circle_packing"
 
 
@@ -27,7 +27,7 @@ def test_a_wheel_holds_its_tasks_in_the_package(tmp_path: Path, monkeypatch: pyt
     """`tasks/` is shipped as `evolve/_bundled/tasks`."""
     shipped = made(tmp_path / "evolve" / "_bundled" / "tasks" / "shipped_one")
     monkeypatch.setattr(folders, "_PACKAGE", tmp_path / "evolve")
-    assert (bundled(), find("shipped_one")) == (("shipped_one",), shipped)
+    assert (list_bundled(), find("shipped_one")) == (("shipped_one",), shipped)
 
 
 def test_a_path_a_task_file_and_a_name_below_tasks_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

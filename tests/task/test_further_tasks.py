@@ -6,7 +6,8 @@ import pytest
 
 from evolve.campaign.workspace import new_path
 from evolve.evaluation.version import check_version
-from evolve.task import bundled, find, folders, load, name_of, own
+from evolve.task import find, folders, list_bundled, load, name_of
+from evolve.task.folders import list_own
 from evolve.types import TaskError
 
 FILES = {
@@ -56,14 +57,14 @@ def test_it_is_found_from_within_its_folder(folder: Path, monkeypatch: pytest.Mo
 
 def test_it_is_listed_beside_the_folder_s_own_task(folder: Path) -> None:
     """A campaign's file, another TOML file and one that cannot be a name are no tasks."""
-    assert own() == (folder, folder / "triton.toml")
+    assert list_own() == (folder, folder / "triton.toml")
 
 
 def test_a_wheel_holds_further_tasks_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Found by their names alone."""
     shipped = written(tmp_path / "evolve" / "_bundled" / "tasks" / "softmax")
     monkeypatch.setattr(folders, "_PACKAGE", tmp_path / "evolve")
-    assert bundled() == ("softmax", "softmax/triton")
+    assert list_bundled() == ("softmax", "softmax/triton")
     assert find("softmax/triton") == shipped / "triton.toml"
     assert folders.is_bundled(Path(load("softmax/triton").folder))
 
@@ -123,7 +124,7 @@ def test_what_is_no_further_task_is_refused(reference: str, message: str, folder
 def test_a_task_file_without_a_folder_s_own_task_is_none(folder: Path) -> None:
     """It lies beside a `task.toml`, or it is not looked at."""
     (folder / "task.toml").unlink()
-    assert own() == ()
+    assert list_own() == ()
     with pytest.raises(TaskError, match="no task is called 'softmax/triton'"):
         find("softmax/triton")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from evolve.task import bundled, find
+from evolve.task import find, list_bundled
 from evolve.task.reference import json_schema, markdown
 from evolve.task.schema import parse
 
@@ -77,7 +77,7 @@ def test_the_schema_is_a_schema() -> None:
     jsonschema.Draft202012Validator.check_schema(json.loads(json_schema()))
 
 
-@pytest.mark.parametrize("name", bundled())
+@pytest.mark.parametrize("name", list_bundled())
 def test_every_task_that_comes_with_the_engine_is_accepted(name: str) -> None:
     """By both."""
     place = find(name)
