@@ -10,7 +10,7 @@ from evolve.evaluation import Job, LocalExecutor, decode_report, encode_job
 from evolve.evaluation.machine import has_gpu
 from evolve.sandbox import Means
 from evolve.sandbox.machine.probe import probe
-from evolve.task import bundled, load
+from evolve.task import list_bundled, load
 from evolve.types import Evaluation, Outcome, Parameters, Trial
 
 _PATIENCE = 900.0
@@ -24,7 +24,7 @@ def main() -> int:
         return 0
     means = probe().means
     print("| kernel | of the floor | ln(speed-up) against itself | registers | device |\n|---|---|---|---|---|")
-    return max(told(name, judged(name, means)) for name in bundled() if name.endswith("/triton"))
+    return max(told(name, judged(name, means)) for name in list_bundled() if name.endswith("/triton"))
 
 
 def lacks() -> str:

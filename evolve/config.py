@@ -14,8 +14,8 @@ from evolve.assignments import parse_assignment, put_value
 from evolve.evaluation.machine import usable_cores
 from evolve.stop import Resource
 from evolve.types import PROPOSE, PURPOSES, ConfigError, Level
+from evolve.types.errors import did_you_mean
 from evolve.types.secrets import place_of_key
-from evolve.types.suggest import did_you_mean
 
 _REMEDY = "Do: `evolve run TASK --dry-run` shows every setting with its value"
 

@@ -16,7 +16,7 @@ from evolve import hookspecs
 from evolve.hookspecs import EvaluatorEntry, ModelEntry, OperatorEntry, StrategyEntry, TrackerEntry
 from evolve.protocols import Evaluator, Model, Operator, Strategy, Tracker
 from evolve.types import ConfigError, EvaluatorSource, EvolveError, PluginError, Program, Section, Selection, Task
-from evolve.types.suggest import did_you_mean
+from evolve.types.errors import did_you_mean
 
 BUNDLED = (
     "evolve.evaluators",

@@ -44,7 +44,7 @@ from evolve.types import (
     Task,
     Traits,
     Usage,
-    estimated,
+    estimate_tokens,
 )
 
 OPERATORS = ("first", "second", "third")
@@ -284,7 +284,7 @@ class RehearsedCaller:
 
 
 def _reply(text: str, prompt: Prompt) -> Reply:
-    return Reply(text, finish="stop", usage=Usage(prompt.size, estimated(text), exact=True))
+    return Reply(text, finish="stop", usage=Usage(prompt.size, estimate_tokens(text), exact=True))
 
 
 def rehearsed_step(

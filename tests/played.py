@@ -25,7 +25,7 @@ from evolve.engine.members import Member, Members
 from evolve.evaluation import Description, decode_job
 from evolve.models.cassette import RecordedAnswer, add_answers, read_recording
 from evolve.task import load
-from evolve.types import Needs, Program, Prompt, Reply, Settled, Usage, canonical, estimated
+from evolve.types import Needs, Program, Prompt, Reply, Settled, Usage, canonical, estimate_tokens
 
 BY_HAND = Path(__file__).parent / "data" / "by_hand"
 JUDGES = Description(stages=("evaluate",), hardware="recorded", isolation="recorded")
@@ -87,7 +87,7 @@ def _usage(prompt: Prompt, answer: RecordedAnswer) -> Usage:
     """What a server counted; an estimate is made anew, for the prompt may be another one."""
     if answer.usage.exact:
         return answer.usage
-    return Usage(sum(estimated(message.text) for message in prompt.messages), estimated(answer.reply))
+    return Usage(sum(estimate_tokens(message.text) for message in prompt.messages), estimate_tokens(answer.reply))
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import evolve.task
-from evolve.task import making
+from evolve.task import folders
 from tests.pages import read_chapter
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -78,7 +78,7 @@ def seed_file(task: Path) -> Path:
 def test_the_file_of_the_page_is_what_the_command_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """To the letter."""
     monkeypatch.chdir(tmp_path)
-    assert (making.new("coffee", "one-file") / "problem.py").read_text("utf-8") == blocks(FIRST, "python")[0]
+    assert (folders.create("coffee", "one-file") / "problem.py").read_text("utf-8") == blocks(FIRST, "python")[0]
 
 
 @pytest.mark.slow

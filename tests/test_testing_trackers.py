@@ -47,13 +47,6 @@ class Forgetful(Plain):
             self.file.truncate(0)
 
 
-class Open(Plain):
-    """Closes nothing."""
-
-    def campaign_ended(self, end: Any) -> None:
-        self.file.flush()
-
-
 class Lingering(Plain):
     """Leaves a thread that nobody ends."""
 
@@ -97,7 +90,6 @@ def test_a_tracker_is_told_in_order_and_once(tmp_path: Path) -> None:
     [
         (Wanting, "it raises TypeError"),
         (Forgetful, r"a campaign that goes on has lost what was written before, in rehearsed.txt. Do: add to it"),
-        (Open, r"after the end of a run it has .*/rehearsed.txt open. Do: close it in `campaign_ended`"),
         (Lingering, "it has left the thread lingering, which keeps the engine from ending. Do: "),
         (Main, "it raises ValueError: signal only works in main thread"),
     ],

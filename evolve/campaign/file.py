@@ -17,7 +17,7 @@ from evolve.campaign.campaign import Campaign
 from evolve.campaign.fitting import with_resource
 from evolve.config import Settings, validated
 from evolve.types import ConfigError, TaskError
-from evolve.types.suggest import did_you_mean
+from evolve.types.errors import did_you_mean
 
 VERSION = 1
 _NAMED = "names"
@@ -121,7 +121,7 @@ def _task(written: str, folder: Path) -> str:
             return str(evolve.task.find(place))
         except TaskError:
             continue
-    elsewhere = evolve.task.is_name(written) and ("/" not in written or written in evolve.task.bundled())
+    elsewhere = evolve.task.is_name(written) and ("/" not in written or written in evolve.task.list_bundled())
     return written if elsewhere else os.path.normpath(folder / written)
 
 

@@ -13,7 +13,7 @@ from evolve.config import Settings
 from evolve.plugins import Plugins
 from evolve.stop import Amount, Budget, Until, budget_from, exact, tightest
 from evolve.types import PURPOSES, Axis, ConfigError, Progress, Task
-from evolve.types.suggest import did_you_mean
+from evolve.types.errors import did_you_mean
 
 _TIMES = ("seconds", "gpu_seconds")
 

@@ -15,13 +15,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evolve.types import RecordId, StoreError, canonical
-from evolve.types.codec import decode, encode, tagged
+from evolve.types.codec import decode, encode, tag_union_member
 
 PERSON = "person"
 """Who made a ruling or wrote a lesson, where a request asked for it."""
 
 
-@tagged
+@tag_union_member
 @dataclass(frozen=True, slots=True)
 class Quarantine:
     """The program of `record`, and with `descendants` all that came of it, is to be never parent, inspiration or best."""
@@ -31,7 +31,7 @@ class Quarantine:
     why: str = ""
 
 
-@tagged
+@tag_union_member
 @dataclass(frozen=True, slots=True)
 class Release:
     """The opposite of `Quarantine`."""
@@ -41,7 +41,7 @@ class Release:
     why: str = ""
 
 
-@tagged
+@tag_union_member
 @dataclass(frozen=True, slots=True)
 class Hint:
     """A lesson that a person writes."""
@@ -49,7 +49,7 @@ class Hint:
     text: str
 
 
-@tagged
+@tag_union_member
 @dataclass(frozen=True, slots=True)
 class Add:
     """A person's program, to be judged and to become a parent; as a child of `parent`, where that is no 0."""
@@ -59,7 +59,7 @@ class Add:
     parent: RecordId = 0
 
 
-@tagged
+@tag_union_member
 @dataclass(frozen=True, slots=True)
 class Stop:
     """The run of the engine `process` is to end as at Ctrl-C; another run is not meant."""
@@ -67,7 +67,7 @@ class Stop:
     process: int
 
 
-@tagged
+@tag_union_member
 @dataclass(frozen=True, slots=True)
 class Pause:
     """The run of the engine `process` is to start nothing until it is told to; another run is not meant."""
@@ -75,7 +75,7 @@ class Pause:
     process: int
 
 
-@tagged
+@tag_union_member
 @dataclass(frozen=True, slots=True)
 class Unpause:
     """The opposite of `Pause`."""
@@ -83,7 +83,7 @@ class Unpause:
     process: int
 
 
-@tagged
+@tag_union_member
 @dataclass(frozen=True, slots=True)
 class Configure:
     """Other settings: `assignments` are written as for `--set`."""

@@ -11,7 +11,7 @@ from evolve.campaign.fitting import budget_of, check_deterministic, operators_of
 from evolve.config import ModelsSection, Settings, validated
 from evolve.plugins import Plugins
 from evolve.types import ConfigError, Task
-from evolve.types.suggest import did_you_mean
+from evolve.types.errors import did_you_mean
 
 ANY_TIME = (
     "budget",

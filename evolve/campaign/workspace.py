@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from evolve.types import ConfigError
-from evolve.types.suggest import did_you_mean
+from evolve.types.errors import did_you_mean
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _SECRET_BYTES = 32

@@ -49,7 +49,7 @@ class Commands(PluginGroup):
         found = super().get_command(ctx, cmd_name)
         if found is not None or cmd_name.startswith("-") or ctx.resilient_parsing:
             return found
-        did_you_mean = import_name("evolve.types.suggest:did_you_mean")
+        did_you_mean = import_name("evolve.types.errors:did_you_mean")
         raise click.UsageError(
             f"there is no command {cmd_name!r}.{did_you_mean(cmd_name, self.list_commands(ctx))}", ctx
         )

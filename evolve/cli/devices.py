@@ -118,7 +118,7 @@ def _look_up(grant: Grant) -> MachineDevices:
 
 
 def _tasks() -> Iterator[Task]:
-    for place in sorted({*evolve.task.own(), *map(evolve.task.find, evolve.task.bundled())}):
+    for place in evolve.task.list_tasks():
         try:
             yield evolve.task.load(place)
         except TaskError:  # `evolve task list` shows its problem

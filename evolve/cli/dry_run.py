@@ -18,8 +18,7 @@ from evolve.evaluation import Description
 from evolve.models.prices import Cost
 from evolve.protocols import Context, History
 from evolve.stop import spelled
-from evolve.task.grants import NOTHING_GRANTED, granted
-from evolve.task.grants import told as granted_line
+from evolve.task.grants import format_grants, list_grants
 from evolve.testing import RehearsedHistory
 from evolve.types import Evaluation, Origin, Outcome, Progress, Prompt, Record, RecordId, Selection, Task
 
@@ -75,7 +74,7 @@ def describe_plan(plan: Plan, judge: Description, preview: CostPreview | None = 
         functions=judge.functions,
         limit=judge.limit,
         isolation=judge.isolation,
-        grants=granted(plan.task.limits),
+        grants=list_grants(plan.task.limits),
         environment=judge.environment,
         foreseen=preview,
     )
@@ -99,7 +98,7 @@ def format_plan(plan: Plan, judge: Description, preview: CostPreview | None = No
         ("stages", f"{', '.join(dry.stages)}; at most {dry.limit:g} s in all"),
         ("evaluator", f"loads; it also has {', '.join(dry.functions)}" if dry.functions else "loads"),
         ("isolation", dry.isolation),
-        ("grants", granted_line(task.limits) or NOTHING_GRANTED),
+        ("grants", format_grants(task.limits)),
         ("judged with", dry.environment),
         ("axes", ", ".join(axes) or "default"),
         ("anchors", ", ".join(f"{anchor.value:g} {anchor.by}" for anchor in task.anchors) or "none"),

@@ -8,7 +8,7 @@ from click_default_group import DefaultGroup
 
 from evolve.campaign import campaigns, workspace
 from evolve.cli.plugin_commands import PluginGroup, find_commands
-from evolve.types.suggest import did_you_mean
+from evolve.types.errors import did_you_mean
 
 _DEFAULT_GROUP: type[click.Group] = DefaultGroup
 _NEAR = 0.7

@@ -26,7 +26,7 @@ from evolve.cli.plugin_commands import ENTRY_POINTS, import_name, load_command
 from evolve.hookspecs import ModelEntry
 from evolve.plugins import BUNDLED, Plugins, Registered, guarded, installed, load
 from evolve.types import ConfigError, EvaluatorSource, EvolveError, Program
-from evolve.types.suggest import did_you_mean
+from evolve.types.errors import did_you_mean
 
 Verdict = Literal["passed", "failed", "skipped"]
 Suite = Callable[[Plugins, str, Mapping[str, Any]], None]

@@ -44,7 +44,7 @@ from evolve.report import PROGRAMS, Wanted
 from evolve.sandbox.means import PLAIN
 from evolve.sandbox.output import MARK, readable
 from evolve.types import ConfigError, Fitness, Program, RecordId, TextId
-from evolve.types.suggest import did_you_mean
+from evolve.types.errors import did_you_mean
 
 _LISTED = 20
 _LONGEST_HEADING = 32

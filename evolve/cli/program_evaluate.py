@@ -33,7 +33,7 @@ from evolve.measuring import Measured, Measuring, trials
 from evolve.plugins import load
 from evolve.statistics import Pool, pooled
 from evolve.types import Case, ConfigError, Fitness, Outcome, Parameters, Program, Task, TextId, Trial, Trust
-from evolve.types.suggest import did_you_mean
+from evolve.types.errors import did_you_mean
 
 NOISY_SEEDS = 5
 """Seeds of a noisy task without `--seeds`; a deterministic one needs one."""

@@ -1,8 +1,7 @@
 """`evolve task`: list tasks, begin one, and try whether one may be trusted before a campaign is spent on it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import groupby
 from pathlib import Path
 
 import click
@@ -15,11 +14,11 @@ from evolve.cli.groups import noun_group
 from evolve.cli.isolation import note_isolation, sandbox_option
 from evolve.cli.output import debug_option, emit, emit_all, facts, json_option, say, table
 from evolve.cli.request import parse_parameters
-from evolve.conformance import Conformance, Finding, check
+from evolve.conformance import Conformance, check
 from evolve.engine.isolation import confine, wanted_level
 from evolve.evaluation.machine import usable_cores
-from evolve.task import making, reference
-from evolve.task.grants import NOTHING_GRANTED, granted, told
+from evolve.task import folders, reference
+from evolve.task.grants import format_grants, list_grants
 from evolve.types import Task, TaskError
 
 _LONGEST_ABOUT = 80
@@ -54,10 +53,7 @@ class TaskLine:
 @debug_option
 def list_tasks(as_json: bool) -> None:
     """List the tasks that come with evolve, and those in ./tasks."""
-    bundled = map(evolve.task.find, evolve.task.bundled())
-    # In a checkout the bundled tasks are those in ./tasks: each is listed once.
-    places = sorted({*evolve.task.own(), *bundled}, key=lambda place: (evolve.task.name_of(place), place))
-    lines = [_read_line(place) for place in places]
+    lines = [_read_line(place) for place in evolve.task.list_tasks()]
     if as_json:
         emit_all(lines)
         return
@@ -82,7 +78,7 @@ def _read_line(place: Path) -> TaskLine:
         deterministic=found.deterministic,
         memory=found.limits.memory,
         preload=found.limits.preload,
-        grants=granted(found.limits),
+        grants=list_grants(found.limits),
         folder=str(place),
     )
 
@@ -114,13 +110,17 @@ class NewTask:
 @click.argument("name")
 @click.argument("dest", required=False, type=click.Path(path_type=Path))
 @click.option(
-    "--kind", default="function", show_default=True, metavar="|".join(making.kinds()), help="What it looks like."
+    "--kind",
+    default="function",
+    show_default=True,
+    metavar="|".join(folders.starter_kinds()),
+    help="What it looks like.",
 )
 @json_option
 @debug_option
 def new_task(name: str, dest: Path | None, kind: str, as_json: bool) -> None:
     """Write a small task that runs as it is, to tasks/NAME or to the folder DEST."""
-    _print_new(making.new(name, kind, dest), kind, as_json=as_json)
+    _print_new(folders.create(name, kind, dest), kind, as_json=as_json)
 
 
 @task.command("copy")
@@ -130,11 +130,11 @@ def new_task(name: str, dest: Path | None, kind: str, as_json: bool) -> None:
 @debug_option
 def copy_task(task: str, dest: Path | None, as_json: bool) -> None:
     """Copy a task, to tasks/ under its own name or to the folder DEST, to change it there."""
-    _print_new(making.copy(task, dest), "copy", as_json=as_json)
+    _print_new(folders.copy(task, dest), "copy", as_json=as_json)
 
 
 def _print_new(place: Path, kind: str, *, as_json: bool) -> None:
-    new = NewTask(str(place), kind, making.files(place))
+    new = NewTask(str(place), kind, folders.list_files(place))
     if as_json:
         emit(new)
         return
@@ -169,13 +169,8 @@ def check_task(
 
 def _format(task: Task, found: Conformance) -> str:
     """Returns what was tried, how it ended, what it costs, and what to do."""
-    parts = [facts(_facts(task, found)), table(("tried", "verdict", "what happened"), _rows(found.findings))]
-    if found.held_out:
-        cases = [
-            (line.case, line.outcome, wording.number(line.fitness, task.fitness), wording.seconds(line.seconds))
-            for line in found.held_out
-        ]
-        parts.append(table(("held-out case", "outcome", task.fitness.name, "took"), cases))
+    rows = [(finding.tried, finding.verdict, finding.happened) for finding in found.findings]
+    parts = [facts(_facts(task, found)), table(("tried", "verdict", "what happened"), rows)]
     remedies = [f"  {finding.tried}: {finding.remedy}" for finding in found.findings if finding.remedy]
     parts += ["\n".join(["what to do", *remedies])] if remedies else []
     verdicts = [finding.verdict for finding in found.findings]
@@ -188,21 +183,11 @@ def _format(task: Task, found: Conformance) -> str:
     return "\n\n".join([*parts, f"{found.task} {ready}: {', '.join(counts)}"])
 
 
-def _rows(findings: Sequence[Finding]) -> list[tuple[str, str, str]]:
-    """Returns a row for each finding; those in a row that were not tried for one reason share one."""
-    rows: list[tuple[str, str, str]] = []
-    for _, group in groupby(findings, lambda one: ("", one.happened) if one.verdict == "not tried" else (one.tried,)):
-        first, *others = group
-        more = f" and {len(others)} more" if others else ""
-        rows.append((f"{first.tried}{more}", first.verdict, first.happened))
-    return rows
-
-
 def _facts(task: Task, found: Conformance) -> list[tuple[str, str]]:
     cost = f"{wording.seconds(found.seconds)} for one evaluation, {wording.seconds(found.cpu_seconds)} of CPU in the candidate"
     if found.noise is None:
         noise = "unknown"
-    elif found.deterministic and found.noise == 0.0:
+    elif task.deterministic and found.noise == 0.0:
         noise = "none, the task is deterministic"
     else:
         noise = f"a standard deviation of {found.noise:.3g} for one measurement"
@@ -212,5 +197,5 @@ def _facts(task: Task, found: Conformance) -> list[tuple[str, str]]:
         ("cost", cost),
         ("noise", noise),
         ("isolation", found.isolation),
-        ("grants", told(task.limits) or NOTHING_GRANTED),
+        ("grants", format_grants(task.limits)),
     ]

@@ -1,8 +1,6 @@
-"""Whether a task may be trusted: its seed, its declarations, and what its judge makes of programs that fail in every common way.
-
-Invariant: everything is judged by the task's own evaluator in real judge processes; nothing is written."""
+"""Checks of whether a task may be trusted: its seed, its declarations, and what its evaluator makes of programs that fail in every common way."""
 
 from evolve.conformance.check import check
-from evolve.conformance.findings import CaseLine, Conformance, Finding
+from evolve.conformance.findings import Conformance, Finding
 
-__all__ = ["CaseLine", "Conformance", "Finding", "check"]
+__all__ = ["Conformance", "Finding", "check"]

@@ -1,32 +1,64 @@
-"""The check of a task: its seed judged again, what it declares, the programs that it brings, then made-up ones that fail in every common way.
+"""The check of a task: its seed evaluated again, what it declares, the programs that it brings, then programs made up to fail.
 
-Invariant: a check that failed names at least one finding with a remedy; the machine is as it was."""
+Everything is evaluated by the task's own evaluator in real worker processes; nothing is written."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 
-from evolve.conformance.brought import brought
-from evolve.conformance.declared import declarations
-from evolve.conformance.findings import CaseLine, Conformance, Finding
-from evolve.conformance.impostors import opened
-from evolve.conformance.judges import in_short, judged
-from evolve.conformance.made_up import LEAST_SECONDS, PATIENCE, hurried, made_up
-from evolve.conformance.predicting import prediction
-from evolve.conformance.proposals import changeable
-from evolve.conformance.seed import MEASUREMENTS, Seed, judged_seed, shown, trial_of
-from evolve.conformance.twins import twins
-from evolve.conformance.verifying import verified_again
+from evolve.conformance.declarations import check_declarations
+from evolve.conformance.findings import (
+    FAULT_REMEDY,
+    Conformance,
+    Finding,
+    evaluate,
+    expect_ok,
+    format_ending,
+    format_score,
+    in_user_direction,
+    make_trial,
+    read_feedback,
+)
+from evolve.conformance.impostors import (
+    NO_CHANGE,
+    NO_LIMIT,
+    NO_NUMBER,
+    Impostor,
+    make_asking,
+    make_impostors,
+    with_entry,
+)
+from evolve.conformance.twins import check_twins, read_twins
 from evolve.devices import EVERYTHING, Grant
 from evolve.evaluation import Description, Job, LocalExecutor, Report
 from evolve.plugins import load
 from evolve.sandbox import PLAIN, Means
-from evolve.types import Carried, Evaluation, Outcome, Parameters, Task, TextId
+from evolve.statistics import noise_floor
+from evolve.task import CERTIFICATE, check_proof
+from evolve.types import Carried, Evaluation, Needs, Outcome, Parameters, Stage, Task, TextId, Trial, seed_remedy
+
+MEASUREMENTS = 5
+"""Evaluations of a noisy task's seed, each with another random seed."""
+_PATIENCE = 5.0
+_LEAST_SECONDS = 1.0
+"""A made-up program gets `_PATIENCE` times the seconds of the seed, and at least these: an endless loop takes all that it is given."""
+_FURTHER = 1_000_003
+"""Distance of two random seeds that a task's generators take for different ones, also where they divide them, or take a remainder."""
 
 
-def _silent(part: str) -> None:
-    """Nobody is told."""
+@dataclass(frozen=True, slots=True)
+class _Seed:
+    """A seed that passes: its first report, its fitness, and the standard deviation of one measurement."""
+
+    report: Report
+    fitness: float
+    noise: float
+
+
+def _be_silent(part: str) -> None:
+    """Tells nobody."""
 
 
 def check(
@@ -35,143 +67,282 @@ def check(
     means: Means = PLAIN,
     hidden: Sequence[str] = (),
     devices: Grant = EVERYTHING,
-    begun: Callable[[str], None] = _silent,
+    report_part: Callable[[str], None] = _be_silent,
 ) -> Conformance:
-    """Checks a task with `slots` judges side by side, its programs confined by `means` and without sight of what is `hidden`; raises `TaskError`
-    where its evaluator does not load. What takes long is told to `begun` as it begins."""
-    with closing(LocalExecutor(task, slots, means=means, hidden=hidden, devices=devices)) as executor:
+    """Checks a task with `slots` workers side by side, its programs confined by `means` and without sight of what is `hidden`; raises `TaskError`
+    where its evaluator does not load. Calls `report_part` before each part that takes long."""
+    start = partial(LocalExecutor, slots=slots, means=means, hidden=hidden, devices=devices)
+    with closing(start(task)) as executor:
         description = executor.describe()
-        begun(f"the seed, {'twice' if task.deterministic else f'{MEASUREMENTS} times'}")
-        seed = judged_seed(task, executor)
-        findings = list(seed.findings)
-        cases: tuple[CaseLine, ...] = ()
-        if seed.evaluation.outcome is Outcome.OK:
-            cases, found = _of_a_passing_seed(task, description, executor, seed, begun)
-            findings += found
-    limit = max(LEAST_SECONDS, PATIENCE * seed.evaluation.seconds)
-    if seed.evaluation.outcome is Outcome.OK:
-        begun(f"made-up programs that fail in every common way, each for {limit:.3g} s at most")
-        findings += made_up(opened(hurried(task, description, limit)), slots, means, hidden, devices, seed)
-    else:
+        report_part(f"the seed, {'twice' if task.deterministic else f'{MEASUREMENTS} times'}")
+        reports = _evaluate_seed(task, executor)
+        findings = list(_check_seed(task, reports))
+        seed = _passing_seed(reports)
+        if seed is not None:
+            report_part("the evaluator's functions, held-out cases, and programs that the task brings")
+            findings += _check_declared(task, description, executor, seed)
+    if seed is None:
         findings.append(Finding("made-up programs", "not tried", "the seed must pass first"))
+    else:
+        limit = max(_LEAST_SECONDS, _PATIENCE * seed.report.evaluation.seconds)
+        report_part(f"made-up programs that fail in every common way, each for {limit:.3g} s at most")
+        hurried = limit_stages(with_entry(task), description, limit)
+        with closing(start(hurried)) as executor:
+            executor.describe()
+            findings += _check_impostors(hurried, executor, slots, seed)
+    evaluation = reports[0].evaluation
     return Conformance(
         task=task.name,
         version=task.version,
-        path=task.path,
-        deterministic=task.deterministic,
         isolation=description.isolation,
         passed=all(finding.verdict != "failed" for finding in findings),
-        fitness=shown(task, seed.evaluation),
-        seconds=seed.evaluation.seconds,
-        cpu_seconds=seed.evaluation.cpu_seconds,
-        noise=seed.noise,
-        limit=limit,
-        held_out=cases,
+        fitness=in_user_direction(task, evaluation),
+        seconds=evaluation.seconds,
+        cpu_seconds=evaluation.cpu_seconds,
+        noise=None if seed is None else seed.noise,
         findings=tuple(findings),
     )
 
 
-def _of_a_passing_seed(
-    task: Task, description: Description, executor: LocalExecutor, seed: Seed, begun: Callable[[str], None]
-) -> tuple[tuple[CaseLine, ...], list[Finding]]:
-    """What the task declares and brings, and the seed on its held-out cases."""
-    plugins = load()
-    findings = [*_trust(seed.evaluation), changeable(task, seed.evaluation, plugins)]
-    findings.append(prediction(task, executor))
-    findings += declarations(task, seed.evaluation, seed.noise)
-    findings += _functions(task, description, executor, seed.first)
-    findings += _carried(task, executor, seed.first)
-    if task.held_out:
-        begun("the seed on each held-out case")
-    cases, found = _held_out(task, executor)
-    twin_programs = twins(task, plugins)
-    if twin_programs:
-        begun("programs that the task brings")
-    return cases, [*findings, *found, *brought(task, executor, seed, twin_programs)]
+# --- the seed
 
 
-def _trust(evaluation: Evaluation) -> list[Finding]:
-    """What the score is worth, where the judge has not witnessed it."""
+def _evaluate_seed(task: Task, executor: LocalExecutor) -> list[Report]:
+    """Returns the reports of two equal trials, or of several with other random seeds where the task is noisy, as far as they are OK."""
+    reports: list[Report] = []
+    # One at a time, for load is noise.
+    for number, seed in enumerate((0, 0) if task.deterministic else range(MEASUREMENTS)):
+        job = Job(f"seed.{number}", "evaluate", make_trial(task, seed), files=task.seed.files)
+        reports += evaluate(executor, [job])
+        if reports[-1].evaluation.outcome is not Outcome.OK:
+            return reports[-1:]
+    return reports
+
+
+def _passing_seed(reports: Sequence[Report]) -> _Seed | None:
+    fitness = reports[0].evaluation.fitness
+    if fitness is None or any(report.evaluation.tag for report in reports):
+        return None
+    return _Seed(reports[0], fitness, _noise_of(reports))
+
+
+def _noise_of(reports: Sequence[Report]) -> float:
+    values = [report.evaluation.fitness for report in reports if report.evaluation.fitness is not None]
+    return noise_floor(values) or 0.0
+
+
+def _check_seed(task: Task, reports: Sequence[Report]) -> Iterator[Finding]:
+    tag = next((report.evaluation.tag for report in reports if report.evaluation.tag), "")
+    if tag:
+        remedy = "mend the check that tags it: programs that are tagged are quarantined"
+        yield Finding("seed", "failed", f"its own evaluator tags it: {tag}", remedy)
+        return
+    yield expect_ok("seed", task, reports[0], seed_remedy(reports[0].evaluation.outcome))
+    if reports[0].evaluation.outcome is Outcome.OK:
+        yield _check_equal(task, reports) if task.deterministic else check_noise(_noise_of(reports), len(reports))
+
+
+def _check_equal(task: Task, reports: Sequence[Report]) -> Finding:
+    one, two = (report.evaluation for report in reports)
+    if (one.fitness, one.descriptors, one.objectives) == (two.fitness, two.descriptors, two.objectives):
+        return Finding("seed again", "passed", "equal, as `deterministic = true` says")
+    values = f"{in_user_direction(task, one)!r} and {in_user_direction(task, two)!r}"
+    what = f"a {task.fitness.name} of {values}" if one.fitness != two.fitness else "other descriptors or objectives"
+    happened = f"`deterministic = true`, and the same program got {what}"
+    remedy = "take `deterministic` out of the task, or let nothing but the program and the parameters decide"
+    return Finding("seed again", "failed", happened, remedy)
+
+
+def check_noise(noise: float, count: int) -> Finding:
+    """Returns a finding about the standard deviation of `count` measurements."""
+    if noise == 0.0:
+        happened = f"{count} measurements with different seeds are equal"
+        remedy = "say `deterministic = true` where that is meant: each program is then evaluated once"
+        return Finding("seed again", "warned", happened, remedy)
+    return Finding("seed again", "passed", f"{count} measurements have a standard deviation of {noise:.3g}")
+
+
+# --- what the task declares and brings
+
+
+def _check_declared(task: Task, description: Description, executor: LocalExecutor, seed: _Seed) -> Iterator[Finding]:
+    yield from _check_trust(seed.report.evaluation)
+    yield check_prediction(task, executor)
+    yield from check_declarations(task, seed.report.evaluation, seed.noise)
+    yield from _check_functions(task, description, executor, seed.report)
+    yield from _check_cases(task, executor, seed.report)
+    yield from check_twins(task, executor, read_twins(task, load()), seed.fitness, seed.noise)
+
+
+def _check_trust(evaluation: Evaluation) -> Iterator[Finding]:
     if evaluation.trust == "claimed":
-        remedy = "to have results promoted, compute the score in the judge: docs/tasks.md tells of `rescore`"
-        return [Finding("trust", "warned", "the score is claimed by the program itself: nothing is promoted", remedy)]
-    if evaluation.trust == "rescored":
-        return [
-            Finding("trust", "passed", "the score is rescored: computed by the judge from what the program has saved")
-        ]
-    return []
+        remedy = "to have results promoted, compute the score in the evaluator: docs/tasks.md tells of `rescore`"
+        yield Finding("trust", "warned", "the score is claimed by the program itself: nothing is promoted", remedy)
+    elif evaluation.trust == "rescored":
+        yield Finding("trust", "passed", "the evaluator computes the score from what the program has saved")
 
 
-def _functions(task: Task, description: Description, executor: LocalExecutor, seed: Report) -> list[Finding]:
-    """Certificate, fingerprint and picture of the seed, where the evaluator has such functions."""
+def check_prediction(task: Task, executor: LocalExecutor) -> Finding:
+    """Returns a finding about draws: a program that knows the task's files and the random seed could repeat those that do not depend on the secret.
+
+    The task's seed, and a program that tells what it is asked, are evaluated in equal trials, with another secret, and with another random seed."""
+    tried = "prediction"
+    if task.promotion == "certificate":
+        return Finding(tried, "not tried", "the answer is one certified object: there is nothing to hide")
+    programs = [*([task.seed] if task.deterministic else []), *make_asking(task)]
+
+    def observe(trial: Trial) -> list[tuple[object, ...]]:
+        jobs = [Job(f"{tried}.{number}", "evaluate", trial, one.files) for number, one in enumerate(programs)]
+        return [_extract_draws(report) for report in evaluate(executor, jobs)]
+
+    trial = make_trial(task)
+    other_seed, other_secret = replace(trial, seed=trial.seed + _FURTHER), replace(trial, secret=f"not {trial.secret}")
+    observed = zip(*map(observe, (trial, trial, other_seed, other_secret)), strict=True)
+    depends = [
+        (first != by_seed, first != by_secret) for first, again, by_seed, by_secret in observed if first == again
+    ]
+    if (True, False) in depends:
+        return Finding(
+            tried,
+            "failed" if task.deterministic else "warned",
+            "what is drawn follows from trial.seed, so that a program can draw it itself and have its answers ready",
+            "seed generators by trial.entropy(...): docs/tasks.md, the rules of an evaluator",
+        )
+    if any(by_secret for _, by_secret in depends):
+        return Finding(tried, "passed", "what is drawn depends on the secret, or a part of it does")
+    return Finding(tried, "not tried", "nothing that repeats depends on seed or secret")
+
+
+def _extract_draws(report: Report) -> tuple[object, ...]:
+    """Returns what may depend on a draw. Artifacts may name the random seed, and a program that is scored on other instances has another score."""
+    evaluation = report.evaluation
+    return (
+        evaluation.outcome,
+        evaluation.fitness,
+        evaluation.objectives,
+        read_feedback(report) if evaluation.fitness is None else "",
+    )
+
+
+def _check_functions(task: Task, description: Description, executor: LocalExecutor, seed: Report) -> Iterator[Finding]:
+    """Yields findings on certificate, fingerprint and picture of the seed, where the evaluator has such functions."""
     artifacts = {name: seed.texts[TextId(text)] for name, text in seed.evaluation.artifacts.items()}
     kinds = [kind for kind in ("certify", "fingerprint", "draw") if kind in description.functions]
-    jobs = [Job(kind, kind, replace(trial_of(task), stage=kind), artifacts=artifacts) for kind in kinds]
-    reports = dict(zip(kinds, judged(executor, jobs), strict=True))
-    findings = [_answered(task, kind, report) for kind, report in reports.items()]
-    return [*findings, *verified_again(task, reports.get("certify"))]
+    jobs = [Job(kind, kind, replace(make_trial(task), stage=kind), artifacts=artifacts) for kind in kinds]
+    reports = dict(zip(kinds, evaluate(executor, jobs), strict=True))
+    for kind, report in reports.items():
+        yield _check_function(task, kind, report)
+    if task.verifier:
+        yield check_verifier(task, reports.get("certify"))
 
 
-def _answered(task: Task, kind: str, report: Report) -> Finding:
-    evaluation = report.evaluation
+def _check_function(task: Task, kind: str, report: Report) -> Finding:
     remedy = f"mend the function marked @evaluate.{kind}"
-    if kind == "certify" and evaluation.outcome is Outcome.OK:
-        return Finding(kind, "passed", f"{task.fitness.name} {shown(task, evaluation)!r}, certified")
-    if kind == "fingerprint" and evaluation.fingerprint:
-        return Finding(kind, "passed", evaluation.fingerprint[:40])
-    if kind == "draw" and report.drawing:
-        if "<svg" in report.drawing:
-            return Finding(kind, "passed", f"an SVG picture of {len(report.drawing):,} characters")
+    if kind == "certify":
+        return expect_ok(kind, task, report, remedy)
+    answer = report.evaluation.fingerprint if kind == "fingerprint" else report.drawing
+    if not answer:
+        is_empty = report.evaluation.outcome is Outcome.SCREENED
+        return Finding(kind, "failed", "it gave an empty text" if is_empty else format_ending(report), remedy)
+    if kind == "draw" and "<svg" not in answer:
         return Finding(kind, "warned", "the text is no SVG picture", "return one text that begins with <svg")
-    why = in_short(report) if evaluation.outcome is not Outcome.SCREENED else "it gave an empty text"
-    return Finding(kind, "failed", f"{evaluation.outcome}: {why}", remedy)
+    return Finding(kind, "passed", f"a text of {len(answer):,} characters")
 
 
-def _carried(task: Task, executor: LocalExecutor, seed: Report) -> list[Finding]:
-    """The seed judged once more, with what it leaves to its children."""
+def check_verifier(task: Task, certified: Report | None) -> Finding:
+    """Returns a finding about the task's verifier, run on the certificate of the seed as a reader runs it, who has nothing else of the task."""
+    tried = "verifier"
+    if certified is None:
+        remedy = "write a function marked @evaluate.certify, or take `verifier` out of task.toml"
+        return Finding(tried, "failed", "the evaluator certifies nothing that it could verify", remedy)
+    evaluation = certified.evaluation
+    if evaluation.fitness is None:
+        return Finding(tried, "not tried", "the seed must be certified first")
+    if CERTIFICATE not in evaluation.artifacts:
+        remedy = f'return Evaluation.ok(..., artifacts={{"{CERTIFICATE}": proof}}) in @evaluate.certify'
+        return Finding(tried, "failed", f"the seed is certified, and there is no artifact {CERTIFICATE!r}", remedy)
+    value = task.fitness.shown(evaluation.fitness)
+    proof = check_proof(task, certified.texts[TextId(evaluation.artifacts[CERTIFICATE])], value, "the seed")
+    if not proof.refusal:
+        return Finding(tried, "passed", f"the seed's certificate holds: {task.fitness.name} {value!r}")
+    remedy = "mend the verifier, or the function marked @evaluate.certify: both must prove the same"
+    return Finding(tried, "failed", f"the seed's certificate {proof.refusal}", remedy)
+
+
+def _check_cases(task: Task, executor: LocalExecutor, seed: Report) -> Iterator[Finding]:
+    """Yields findings on the seed with what it leaves to its children, and on each held-out case, without thresholds."""
     left = {
         name: json.loads(seed.texts[TextId(seed.evaluation.artifacts[name])])
         for name in task.carry
         if name in seed.evaluation.artifacts
     }
-    if not left:
-        return []
-    trial = replace(trial_of(task), carried=Carried(left))
-    (report,) = judged(executor, [Job("carried", "evaluate", trial, files=task.seed.files)])
-    if report.evaluation.outcome is Outcome.OK:
-        value = f"{shown(task, report.evaluation):.{task.fitness.digits}g}"
-        return [Finding("seed with what it carries", "passed", f"{task.fitness.name} {value}")]
-    what = f"{report.evaluation.outcome}: {in_short(report)}"
-    return [Finding("seed with what it carries", "failed", what, "mend what the evaluator does with trial.carried")]
+    trial, files = make_trial(task), task.seed.files
+    jobs = []
+    if left:
+        carried = replace(trial, carried=Carried(left))
+        jobs.append(Job("seed with what it carries", "evaluate", carried, files=files, ungated=True))
+    for case in task.held_out:
+        held_out = replace(trial, split="held_out", parameters=Parameters(case.parameters))
+        jobs.append(Job(f"held-out case {case.name}", "evaluate", held_out, files=files, ungated=True))
+    for job, report in zip(jobs, evaluate(executor, jobs), strict=True):
+        remedy = "mend what the evaluator does with trial.carried and trial.parameters, or the case"
+        yield expect_ok(job.id, task, report, remedy)
 
 
-def _held_out(task: Task, executor: LocalExecutor) -> tuple[tuple[CaseLine, ...], list[Finding]]:
-    """The seed on each held-out case, without thresholds."""
-    jobs = [
-        Job(
-            case.name,
-            "evaluate",
-            replace(trial_of(task), split="held_out", parameters=Parameters(case.parameters)),
-            files=task.seed.files,
-            ungated=True,
-        )
-        for case in task.held_out
-    ]
-    reports = judged(executor, jobs)
-    lines = tuple(
-        CaseLine(job.id, report.evaluation.outcome, shown(task, report.evaluation), report.evaluation.seconds)
-        for job, report in zip(jobs, reports, strict=True)
-    )
-    failed = [
-        Finding(
-            f"held-out case {job.id}",
-            "failed",
-            f"{report.evaluation.outcome}: {in_short(report)}",
-            "mend the case, or the seed: a best program is promoted by these cases",
-        )
-        for job, report in zip(jobs, reports, strict=True)
-        if report.evaluation.outcome is not Outcome.OK
-    ]
-    if not lines or failed:
-        return lines, failed
-    return lines, [Finding("held-out cases", "passed", f"the seed passes {len(lines)}")]
+# --- programs that are made up
+
+
+def limit_stages(task: Task, description: Description, seconds: float) -> Task:
+    """Returns the task with stages that last no longer than `seconds`."""
+    declared = {stage.name: stage for stage in task.stages}
+    usual = Needs(gpus=task.limits.grants.gpu)
+    stages = (declared.get(name, Stage(name, needs=usual)) for name in description.stages)
+    return replace(task, stages=tuple(replace(stage, limit=min(stage.limit, seconds)) for stage in stages))
+
+
+def _check_impostors(task: Task, executor: LocalExecutor, slots: int, seed: _Seed) -> Iterator[Finding]:
+    """Yields a finding for each impostor, then one for the seed again in the same worker processes."""
+    impostors = make_impostors(task)
+    if not impostors:
+        yield Finding("made-up programs", "not tried", "no function of the program answers in Python")
+    programs = [*(one.program for one in impostors), *[task.seed] * slots]
+    jobs = [Job(f"{number}", "evaluate", make_trial(task), files=one.files) for number, one in enumerate(programs)]
+    # Two calls, so that every worker has met an impostor before it evaluates the seed.
+    reports = evaluate(executor, jobs[: len(impostors)])
+    for impostor, report in zip(impostors, reports, strict=True):
+        yield _check_impostor(task, impostor, report, seed)
+    yield _check_afterwards(task, evaluate(executor, jobs[len(impostors) :]), seed)
+
+
+def _check_impostor(task: Task, impostor: Impostor, report: Report, seed: _Seed) -> Finding:
+    feedback, evaluation = read_feedback(report), report.evaluation
+    expected = " or ".join(sorted(impostor.expected))
+    if NO_NUMBER in feedback or NO_CHANGE in feedback:
+        reason = "holds no number" if NO_NUMBER in feedback else "stays the same"
+        return Finding(impostor.name, "not tried", f"the program's answer {reason}")
+    if NO_LIMIT in feedback:
+        remedy = "evaluate on a system that enforces limits of memory (Linux)"
+        return Finding(impostor.name, "failed", "it got twice the memory that it may have", remedy)
+    if evaluation.outcome in impostor.expected:
+        return Finding(impostor.name, "passed", evaluation.outcome)
+    if evaluation.outcome is Outcome.INTERNAL:
+        return Finding(impostor.name, "failed", f"{format_ending(report)}; wanted {expected}", FAULT_REMEDY)
+    if evaluation.fitness is None:
+        return Finding(impostor.name, "warned", f"{evaluation.outcome}; wanted {expected}", impostor.remedy)
+    happened = f"ok with {format_score(task, report)}; wanted {expected}"
+    # An evaluator may mean to score a program that fails, but not to score it as high as the seed.
+    if evaluation.fitness < seed.fitness and not impostor.is_wrong:
+        return Finding(impostor.name, "warned", happened, f"if that is not meant: {impostor.remedy}")
+    return Finding(impostor.name, "failed", happened, impostor.remedy)
+
+
+def _check_afterwards(task: Task, reports: Sequence[Report], seed: _Seed) -> Finding:
+    """Returns a finding about the seed in workers that have evaluated impostors."""
+    tried = "seed after them"
+    for report in reports:
+        if task.deterministic and report.evaluation.fitness not in (None, seed.fitness):
+            happened = f"another {format_score(task, report)}"
+            return Finding(tried, "failed", happened, "keep nothing in the evaluator from one program to the next")
+        if report.evaluation.outcome is not Outcome.OK:
+            break
+    return expect_ok(tried, task, report, "let an evaluation leave nothing behind that the next one meets")

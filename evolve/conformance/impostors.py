@@ -1,219 +1,220 @@
-"""Programs that fail in every common way, made from a task's seed.
+"""Programs made from a task's seed that no evaluator should score: they fail in a common way, or answer something wrong.
 
-Python functions get another body: those of the entry module, or of every file where that one defines none. A program that is run as a
-command gets other files. What grows is bounded by itself, so that a judge without limits is found out and the machine takes no harm.
-
-Invariant: pure; an impostor is never the seed, and all that it does it does when it is called or run."""
+The functions of a Python program are decorated: a call from outside runs other statements, and the functions call each other as before. The
+files of a program that is run as a command are replaced. Memory that a program asks for is bounded, so that an evaluation without limits is
+found out and the machine takes no harm."""
 
 import ast
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 
 from evolve.types import Outcome, Program, Task
 
 NO_NUMBER = "evolve task check: the answer holds no number"
-"""What an impostor says that has nothing to replace."""
+"""Message of a program that had nothing to replace."""
+NO_CHANGE = "evolve task check: the answer stays the same"
+"""Message of a program whose first answer is right all the same."""
 NO_LIMIT = "evolve task check: twice the limit of memory was there"
-"""What a memory bomb says that did not go off."""
+"""Message of a memory bomb that did not go off."""
 
 _CHUNK = 1 << 26
 """Bytes that a memory bomb asks for at once. `bytes(n)` is memory that the system has promised and nobody has touched: it counts for the
 limit, and takes none from the machine."""
+_REFUSED = frozenset({Outcome.INVALID, Outcome.WRONG})
 _ANY_FAILURE = frozenset(Outcome) - {Outcome.OK, Outcome.INTERNAL, Outcome.SCREENED}
-REFUSED = frozenset({Outcome.INVALID, Outcome.WRONG})
-"""How a judge ends that has looked at an answer and does not take it."""
-_NAN = """
-def _evolve_nan(function, state=[0, False]):
-    def poisoned(value):
-        if isinstance(value, bool) or value is None or isinstance(value, (str, bytes)):
-            return value, False
-        if isinstance(value, (int, float, complex)):
-            return float("nan"), True
+
+_DECORATOR = """
+def _evolve_altered(function, state=[0, False, 0]):
+    import copy
+    import math
+    import struct
+
+    def is_number(value):
+        return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+    def is_array(value):
+        return hasattr(value, "dtype") and getattr(value.dtype, "kind", None) in ("i", "u", "f")
+
+    def numbers_of(value):
+        if is_number(value):
+            return [value]
+        if is_array(value):
+            return value.reshape(-1).tolist()
         if isinstance(value, dict):
-            pairs = {key: poisoned(item) for key, item in value.items()}
-            return {key: item for key, (item, _) in pairs.items()}, any(hit for _, hit in pairs.values())
+            value = value.values()
+        elif not isinstance(value, (list, tuple)):
+            return []
+        return [number for item in value for number in numbers_of(item)]
+
+    def rebuild(value, numbers):
+        if is_number(value):
+            number = next(numbers)
+            return round(number) if isinstance(value, int) and math.isfinite(number) else float(number)
+        if is_array(value):
+            import numpy
+            flat = numpy.array([next(numbers) for _ in range(value.size)], dtype=float).reshape(value.shape)
+            return flat.astype(value.dtype) if value.dtype.kind == "f" or numpy.isfinite(flat).all() else flat
+        if isinstance(value, dict):
+            return {key: rebuild(item, numbers) for key, item in value.items()}
         if isinstance(value, (list, tuple)):
-            items = [poisoned(item) for item in value]
-            return [item for item, _ in items], any(hit for _, hit in items)
-        if hasattr(value, "dtype"):
-            return value * float("nan"), getattr(value, "size", 1) > 0
-        return value, False
+            return [rebuild(item, numbers) for item in value]
+        return value
+
+    def round_to(format, number):
+        try:
+            return struct.unpack(format, struct.pack(format, number))[0]
+        except OverflowError:
+            return number
+
+    def answer_of(arguments, keywords, first):
+{body}
 
     def call(*arguments, **keywords):
         state[0] += 1
         try:
-            answer = function(*arguments, **keywords)
+            if state[0] > 1 or not state[1]:
+                return function(*arguments, **keywords)
+            state[2] += 1
+            return answer_of(arguments, keywords, state[2] == 1)
         finally:
             state[0] -= 1
-        if state[0] or not state[1]:
-            return answer
-        answer, hit = poisoned(answer)
-        if not hit:
-            raise RuntimeError("{no_number}")
-        return answer
 
     return call
-""".replace("{no_number}", NO_NUMBER)
+"""
+"""`state`: the depth of the calls, whether the import is over, and the calls from outside."""
+_WRONG = f"""
+right = function(*copy.deepcopy(arguments), **keywords)
+numbers = numbers_of(right)
+wrong = {{wrong}}
+if not numbers or not numbers_of(wrong):
+    raise RuntimeError({NO_NUMBER!r})
+if first and numbers_of(wrong) == numbers:
+    raise RuntimeError({NO_CHANGE!r})
+return wrong
+"""
+_ASKED = """
+import hashlib
+import pickle
+raise RuntimeError("evolve task check: asked " + hashlib.sha256(pickle.dumps((arguments, keywords))).hexdigest())
+"""
+_NAN = "rebuild(right, iter([math.nan] * len(numbers)))"
+_WRONG_ANSWERS = {
+    "zeros": "rebuild(right, iter([0.0] * len(numbers)))",
+    "the first half right, the rest zero": "rebuild(right, iter([*numbers[: len(numbers) // 2], *[0.0] * len(numbers)]))",
+    "the sign flipped": "rebuild(right, iter([-number for number in numbers]))",
+    "a hundredth of every number missing": "rebuild(right, iter([number * 0.99 for number in numbers]))",
+    "the input for an answer": "next(filter(numbers_of, (*arguments, *keywords.values())), None)",
+}
+"""Expressions by the name of what they answer in place of `right`."""
+_LOWER = {"float64": ("float32", "<f"), "float32": ("float16", "<e")}
+"""The next lower precision, and its format in `struct`, by a task's precision."""
 
 
 @dataclass(frozen=True, slots=True)
 class Impostor:
-    """A program, what it does in words, and the outcomes that are right for it. `remedy` is for a judge that ends otherwise. `strict`: a score that is worse
-    than the seed's is not right either."""
+    """A program, and the outcomes that are right for it; `remedy` is for an evaluator that ends otherwise. `is_wrong`: what it answers is never worth a
+    score, not even one that is worse than the seed's."""
 
     name: str
     program: Program
-    right: frozenset[Outcome]
+    expected: frozenset[Outcome]
     remedy: str
-    strict: bool = False
+    is_wrong: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Cast:
-    """The impostors of a task, and what could not be tried, with the reason, by its name."""
-
-    impostors: tuple[Impostor, ...]
-    not_tried: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class _Behaviour:
-    """Statements for a function's body, or for a script."""
-
-    name: str
-    body: str
-    right: frozenset[Outcome]
-    remedy: str
-
-
-_PASS = "let what candidate.call raises pass: it becomes the program's own outcome"
-_CHECK = "check what comes back before it is scored, with Evaluation.invalid for another type, length or form"
-
-
-def _harms(memory: int) -> Sequence[_Behaviour]:
-    """What a program does instead of answering; `memory` is its limit in bytes."""
-    chunks = 2 * memory // _CHUNK + 1
-    return (
-        _Behaviour("an endless loop", "while True: pass", frozenset({Outcome.TIMED_OUT}), _PASS),
-        _Behaviour("an endless printer", "while True: print('#' * 1000)", frozenset({Outcome.TIMED_OUT}), _PASS),
-        _Behaviour(
-            "an exception", "raise ValueError('made up by evolve task check')", frozenset({Outcome.CRASHED}), _PASS
-        ),
-        _Behaviour("an exit in the middle", "import os\nos._exit(0)", frozenset({Outcome.CRASHED}), _PASS),
-        _Behaviour(
-            "a memory bomb",
-            f"held = [bytes({_CHUNK}) for _ in range({chunks})]\nraise ValueError({NO_LIMIT!r})",
-            frozenset({Outcome.OUT_OF_MEMORY, Outcome.CRASHED}),
-            _PASS,
-        ),
-    )
-
-
-_EMPTY = (
-    _Behaviour("None for an answer", "return None", REFUSED, _CHECK),
-    _Behaviour("an empty list for an answer", "return []", REFUSED, _CHECK),
-    _Behaviour("an empty text for an answer", "return ''", REFUSED, _CHECK),
-)
-NAN = "NaN for every number"
-
-
-def opened(task: Task) -> Task:
-    """The task with its entry among the program's files, where it is one of the context: as a compiled program might, other functions
-    can then answer."""
-    entry = entry_file(task)
+def with_entry(task: Task) -> Task:
+    """Returns the task with its entry among the program's files, where that is a file of the context: as a compiled program might, other functions can
+    then answer."""
+    entry = _entry_file(task)
     if entry not in task.context:
         return task
     context = {path: text for path, text in task.context.items() if path != entry}
     return replace(task, seed=Program({**task.seed.files, entry: task.context[entry]}), context=context)
 
 
-def entry_file(task: Task) -> str:
-    """Where the functions are that a judge calls."""
+def make_impostors(task: Task) -> list[Impostor]:
+    """Returns the impostors of a task: other answers of its functions, other files for a command, and nothing for an entry without functions."""
+    if not task.entry:
+        return list(_make_commands(task))
+    return list(_make_functions(task)) if answering_files(task) else []
+
+
+def make_asking(task: Task) -> list[Program]:
+    """Returns the seed, changed to end with a hash of its first question; empty where no function of the program answers in Python."""
+    return [_decorate(task, _ASKED)] if task.entry and answering_files(task) else []
+
+
+def answering_files(task: Task) -> Mapping[str, ast.Module]:
+    """Returns the files whose functions answer: that of the entry module, or every Python file where that one defines none."""
+    trees = {path: ast.parse(text) for path, text in task.seed.files.items() if path.endswith(".py")}
+    defining = {path: tree for path, tree in trees.items() if _functions_of(tree)}
+    entry = _entry_file(task)
+    own = (entry, entry.replace(".py", "/__init__.py"))
+    return {path: tree for path, tree in defining.items() if path in own} or defining
+
+
+def _failures(memory: int) -> Iterator[tuple[str, str, frozenset[Outcome]]]:
+    """Yields names, statements in place of an answer, and the outcomes that are right for them; `memory` is the limit in bytes."""
+    chunks = 2 * memory // _CHUNK + 1
+    bomb = f"held = [bytes({_CHUNK}) for _ in range({chunks})]\nraise ValueError({NO_LIMIT!r})"
+    yield "an endless loop", "while True: pass", frozenset({Outcome.TIMED_OUT})
+    yield "an endless printer", "while True: print('#' * 1000)", frozenset({Outcome.TIMED_OUT})
+    yield "an exception", "raise ValueError('made up by evolve task check')", frozenset({Outcome.CRASHED})
+    yield "an exit in the middle", "import os\nos._exit(0)", frozenset({Outcome.CRASHED})
+    yield "a memory bomb", bomb, frozenset({Outcome.OUT_OF_MEMORY, Outcome.CRASHED})
+
+
+def _make_functions(task: Task) -> Iterator[Impostor]:
+    remedy = "let what candidate.call raises pass: it becomes the program's own outcome"
+    for name, body, expected in _failures(task.limits.memory):
+        yield Impostor(name, _decorate(task, body), expected, remedy)
+    remedy = "check what comes back before it is scored, with Evaluation.invalid for another type, length or form"
+    for name, value in (("None", "None"), ("an empty list", "[]"), ("an empty text", "''")):
+        yield Impostor(f"{name} for an answer", _decorate(task, f"return {value}"), _REFUSED, remedy)
+    remedy = "check that every number is finite (math.isfinite) before it is scored"
+    yield Impostor("NaN for every number", _decorate(task, _WRONG.replace("{wrong}", _NAN)), _REFUSED, remedy)
+    if task.check.answers != "determined":
+        return
+    wrong = dict(_WRONG_ANSWERS)
+    if task.check.precision in _LOWER:
+        lower, code = _LOWER[task.check.precision]
+        rounded = f"rebuild(right, iter([round_to({code!r}, number) for number in numbers]))"
+        wrong[f"numbers rounded to {lower}"] = rounded
+    remedy = "compare every answer with the right one, by a tolerance that this does not pass"
+    for name, expression in wrong.items():
+        program = _decorate(task, _WRONG.replace("{wrong}", expression))
+        yield Impostor(name, program, _REFUSED, remedy, is_wrong=True)
+
+
+def _make_commands(task: Task) -> Iterator[Impostor]:
+    """Yields programs with other files. Which outcome is right for how one fails, only the evaluator can say."""
+    texts = [path for path in task.seed.files if path.endswith(".py")]
+    remedy = "check the code that the command ends with, and all that it prints"
+    for name, script, _ in _failures(task.limits.memory) if texts else ():
+        program = Program({**task.seed.files, **dict.fromkeys(texts, f"{script}\n")})
+        yield Impostor(name, program, _ANY_FAILURE, remedy)
+    empty = Program(dict.fromkeys(task.seed.files, ""))
+    yield Impostor("empty files", empty, _ANY_FAILURE, "let a program that does nothing fail")
+
+
+def _decorate(task: Task, body: str) -> Program:
+    """Returns the seed with `body` run for calls from outside; while the module is imported its functions answer as they are."""
+    lines = "".join(f"        {line}\n" for line in body.strip().splitlines())
+    changed = dict(task.seed.files)
+    for path, tree in answering_files(task).items():
+        functions = _functions_of(tree)
+        for function in functions:
+            function.decorator_list.insert(0, ast.Name("_evolve_altered", ast.Load()))
+        first = tree.body.index(functions[0])
+        tree.body[first:first] = ast.parse(_DECORATOR.replace("{body}\n", lines)).body
+        tree.body += ast.parse("_evolve_altered.__defaults__[0][1] = True").body
+        changed[path] = ast.unparse(ast.fix_missing_locations(tree)) + "\n"
+    return Program(changed)
+
+
+def _entry_file(task: Task) -> str:
     return f"{task.entry.replace('.', '/')}.py"
 
 
-def cast(task: Task) -> Cast:
-    """The impostors of a task whose entry, if it has one, is a file of the program."""
-    texts = {path: text for path, text in task.seed.files.items() if path.endswith(".py")}
-    if not texts:
-        return _nothing("the program has no Python file, so that no other one can be made up", _blank(task.seed))
-    return _functions(task, texts) if task.entry else _commands(task, texts)
-
-
-def _nothing(reason: str, *tried: Impostor) -> Cast:
-    names = [*(behaviour.name for behaviour in (*_harms(0), *_EMPTY)), NAN]
-    return Cast(tried, dict.fromkeys(names, reason))
-
-
-def _functions(task: Task, texts: Mapping[str, str]) -> Cast:
-    """Other bodies for the functions of the entry module, or of all files where that one has none."""
-    chosen = answering(task)
-    if not chosen:
-        return _nothing("the program's files define no function at their top level")
-    made = [
-        Impostor(behaviour.name, _with_body(task.seed, chosen, behaviour.body), behaviour.right, behaviour.remedy)
-        for behaviour in (*_harms(task.limits.memory), *_EMPTY)
-    ]
-    remedy = "check that every number is finite (math.isfinite) before it is scored"
-    return Cast((*made, Impostor(NAN, wrapped(task.seed, chosen, _NAN, "_evolve_nan"), REFUSED, remedy)))
-
-
-def answering(task: Task) -> list[str]:
-    """The files whose functions answer: that of the entry module, or every Python file where that one defines none; empty where nothing does."""
-    package = entry_file(task).removesuffix(".py") + "/__init__.py"
-    texts = {path: text for path, text in task.seed.files.items() if path.endswith(".py")}
-    defining = [path for path, text in texts.items() if defined(ast.parse(text))]
-    return [path for path in defining if path in (entry_file(task), package)] or defining
-
-
-def _commands(task: Task, texts: Mapping[str, str]) -> Cast:
-    """Other files for a program that is run: how it fails is the evaluator's to say."""
-    made = [
-        Impostor(
-            behaviour.name,
-            Program({**task.seed.files, **dict.fromkeys(texts, f"{behaviour.body}\n")}),
-            _ANY_FAILURE,
-            "check the code that the command ends with, and all that it prints",
-        )
-        for behaviour in _harms(task.limits.memory)
-    ]
-    blank = Impostor("no answer at all", _blank(task.seed).program, _ANY_FAILURE, "check what the command prints")
-    return Cast((*made, blank), {NAN: "what a command answers has a form that only its evaluator knows"})
-
-
-def _blank(seed: Program) -> Impostor:
-    return Impostor(
-        "empty files", Program(dict.fromkeys(seed.files, "")), _ANY_FAILURE, "let a program that does nothing fail"
-    )
-
-
-def defined(tree: ast.Module) -> list[ast.FunctionDef]:
-    """The functions at the top level of a module."""
+def _functions_of(tree: ast.Module) -> list[ast.FunctionDef]:
     return [node for node in tree.body if isinstance(node, ast.FunctionDef)]
-
-
-def _with_body(seed: Program, paths: Sequence[str], body: str) -> Program:
-    changed = dict(seed.files)
-    for path in paths:
-        tree = ast.parse(changed[path])
-        for function in defined(tree):
-            function.body = ast.parse(body).body
-            function.decorator_list = []
-        changed[path] = ast.unparse(ast.fix_missing_locations(tree)) + "\n"
-    return Program(changed)
-
-
-def wrapped(seed: Program, paths: Sequence[str], code: str, decorator: str) -> Program:
-    """The seed, whose functions answer by way of `decorator`, which `code` defines; while the module is imported they answer as they are. The decorator has the
-    default `state=[0, False, ...]`: how deep the calls are nested, and whether the import is over."""
-    changed = dict(seed.files)
-    for path in paths:
-        tree = ast.parse(changed[path])
-        functions = defined(tree)
-        for function in functions:
-            function.decorator_list.insert(0, ast.Name(decorator, ast.Load()))
-        first = tree.body.index(functions[0])
-        tree.body[first:first] = ast.parse(code).body
-        tree.body += ast.parse(f"{decorator}.__defaults__[0][1] = True").body
-        changed[path] = ast.unparse(ast.fix_missing_locations(tree)) + "\n"
-    return Program(changed)

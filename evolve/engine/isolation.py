@@ -17,7 +17,7 @@ from evolve.sandbox.machine.probe import probe
 from evolve.sandbox.means import NOTHING, Means
 from evolve.task import is_bundled
 from evolve.types import ConfigError, Level, Task
-from evolve.types.suggest import did_you_mean
+from evolve.types.errors import did_you_mean
 
 VARIABLE = "EVOLVE_SANDBOX"
 LEVELS = [level.value for level in reversed(Level)]

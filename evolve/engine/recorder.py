@@ -19,7 +19,6 @@ from evolve.engine.screening import Fingerprint, Screening
 from evolve.evaluation import Description, Report, decode_report
 from evolve.sandbox.output import quoted, readable
 from evolve.statistics import noise_floor
-from evolve.task.remedy import remedy
 from evolve.types import (
     NOBODYS_FAULT,
     Asked,
@@ -39,6 +38,7 @@ from evolve.types import (
     Settled,
     TaskError,
     TextId,
+    seed_remedy,
     text_id,
 )
 from evolve.types.errors import without_remedy
@@ -113,7 +113,7 @@ class Rulings:
             count, wanted = len(self._state.noise_values), self._campaign.settings.confirm.seeds
             where = f" at measurement {count + 1} of {wanted}" if again else ""
             what = f"the seed of task {name!r} fails its own evaluator{where}: {evaluation.outcome}"
-            return SeedError(what, remedy(evaluation.outcome))
+            return SeedError(what, seed_remedy(evaluation.outcome))
         if evaluation.tag and (again or origin.kind == "seed"):
             what = f"the evaluator of task {name!r} tags its own seed as {evaluation.tag!r}"
             return SeedError(what, "mend the check that tags it, or the seed")

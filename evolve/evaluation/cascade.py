@@ -32,7 +32,7 @@ from evolve.types import (
     UnusableFitness,
     text_id,
 )
-from evolve.types.suggest import did_you_mean
+from evolve.types.errors import did_you_mean
 
 if TYPE_CHECKING:  # importing the protocols imports numpy, which a task's own Python may lack
     from evolve.protocols import Evaluator

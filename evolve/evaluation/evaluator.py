@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 from evolve.evaluation.candidate import Candidate
 from evolve.evaluation.checks import Fault, number
 from evolve.types import Evaluation, Stage, Task, TaskError, Trial, top_share
-from evolve.types.suggest import did_you_mean
+from evolve.types.errors import did_you_mean
 
 Evaluate: TypeAlias = Callable[[Candidate, Trial], Evaluation]
 Artifacts: TypeAlias = Mapping[str, Any]

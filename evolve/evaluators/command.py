@@ -16,7 +16,7 @@ from evolve.evaluators.metrics import Metric
 from evolve.evaluators.saved import Unreadable
 from evolve.evaluators.settings import PLACEHOLDER, CommandSettings
 from evolve.types import Evaluation, Outcome, Stage, Task, TaskError, Trial, Trust
-from evolve.types.suggest import did_you_mean
+from evolve.types.errors import did_you_mean
 
 if TYPE_CHECKING:  # a plugin is loaded where nothing is judged, too
     from evolve import Candidate

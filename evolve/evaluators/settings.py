@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from evolve.evaluators.metrics import Metric
-from evolve.types.suggest import did_you_mean
+from evolve.types.errors import did_you_mean
 
 PLACEHOLDERS = ("seed", "seconds", "out", "gpus", "previous")
 PLACEHOLDER = re.compile(r"(?<!\$)\{(\w+)\}")

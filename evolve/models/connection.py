@@ -23,7 +23,7 @@ import openai
 from evolve.models.completion import BadAnswer, read_error
 from evolve.models.endpoint import Endpoint, is_within
 from evolve.models.faults import FREE, Refusal, RequestFault, Treatment, diagnose, parse_retry_after, shorten
-from evolve.types import ConfigError, Usage, estimated
+from evolve.types import ConfigError, Usage, estimate_tokens
 
 T = TypeVar("T")
 
@@ -55,7 +55,7 @@ class EndpointRequest(Generic[T]):
 
     def estimate(self, text: str) -> Usage:
         """Returns the possible cost when so much of the answer had come."""
-        written = estimated(text)
+        written = estimate_tokens(text)
         return Usage(self.prompt_tokens, min(written, self.longest or written))
 
 

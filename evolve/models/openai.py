@@ -13,7 +13,7 @@ from evolve.models.connection import Connection, EndpointRequest
 from evolve.models.endpoint import OpenAISettings, is_within, open_endpoint
 from evolve.models.faults import SYSTEM, RequestFault, Treatment
 from evolve.models.retries import CHECK_TRIES, TRIES, CallResult, ModelClock, RateLimit, call_with_retries
-from evolve.types import Message, Prompt, Reply, Section, Usage, estimated
+from evolve.types import Message, Prompt, Reply, Section, Usage, estimate_tokens
 
 _CHECK = Prompt((Message("user", (Section("check", "Say OK."),)),), max_tokens=16)
 _LENGTHS = ("max_completion_tokens", "max_tokens")
@@ -49,7 +49,7 @@ class OpenAIModel:
     def embed(self, text: str, *, deadline: float, cancelled: threading.Event) -> tuple[Sequence[float], Usage]:
         """See `Embedder.embed`."""
         body = {"model": self._settings.model, "input": text, **self._settings.extra}
-        tokens = estimated(text)
+        tokens = estimate_tokens(text)
         request = EndpointRequest("/embeddings", body, read_embedding, prompt_tokens=tokens)
         ask = lambda: self._connection.ask(request, deadline, cancelled)  # noqa: E731
         done = call_with_retries(ask, self._name, self._limit, self._clock, deadline, cancelled)
@@ -166,7 +166,7 @@ def _estimate(prompt: Prompt, answer: Completion, wanted: int) -> Usage:
     """Returns the possible usage of an answer, never more than its bound; an answer that was cut at its greatest length has that."""
     most = prompt.max_tokens
     sizes = [
-        most if most and choice.finish == "length" else estimated(choice.text) + estimated(choice.thinking)
+        most if most and choice.finish == "length" else estimate_tokens(choice.text) + estimate_tokens(choice.thinking)
         for choice in answer.choices
     ]
     return Usage(prompt.estimated_tokens, min(sum(sizes), most * wanted or sum(sizes)))

@@ -1,7 +1,7 @@
 """Prompts as texts for readers of files: a person, or a program that is no server."""
 
 from evolve.models.completion import split_thinking
-from evolve.types import Prompt, Reply, Usage, estimated
+from evolve.types import Prompt, Reply, Usage, estimate_tokens
 
 
 def call_name(request: str, sample: int) -> str:
@@ -17,5 +17,5 @@ def format_transcript(prompt: Prompt, name: str) -> str:
 def to_reply(prompt: Prompt, answer: str, seconds: float) -> Reply:
     """Returns an answer that is a text and nothing more as a reply; its tokens are estimated."""
     thinking, text = split_thinking(answer)
-    usage = Usage(prompt.estimated_tokens, estimated(answer))
+    usage = Usage(prompt.estimated_tokens, estimate_tokens(answer))
     return Reply(text, thinking, "stop", usage, seconds=seconds)

@@ -18,7 +18,18 @@ from evolve.edits.blocks import changeable
 from evolve.operators.parents import parent_program
 from evolve.prompts import build, repair
 from evolve.protocols import Caller, Context
-from evolve.types import FAILURES, PROPOSE, Child, EditError, ModelError, Program, Prompt, Reply, Selection, estimated
+from evolve.types import (
+    FAILURES,
+    PROPOSE,
+    Child,
+    EditError,
+    ModelError,
+    Program,
+    Prompt,
+    Reply,
+    Selection,
+    estimate_tokens,
+)
 
 REPAIR, REFLECT = "repair", "reflect"
 """Purposes of calls, besides `PROPOSE`: `models.purposes` may name another model for each."""
@@ -119,7 +130,7 @@ class ProgramWriter:
         """Returns the child of a reply, or of one more round where it cannot be used. `longest`: tokens of a reply that is still sent back."""
         child, repairable = read_child(reply, parent, context)
         # A reply of full length would leave no room in the context for the next one.
-        if not (repairable and self.settings.repair) or estimated(reply.text) > longest:
+        if not (repairable and self.settings.repair) or estimate_tokens(reply.text) > longest:
             return child
         again = repair(prompt, reply.text, child.thought, context.templates)
         try:

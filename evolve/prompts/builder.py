@@ -87,7 +87,7 @@ def build(
 def repair(prompt: Prompt, reply: str, reason: str, templates: Mapping[str, str] = MappingProxyType({})) -> Prompt:
     """Returns one more turn: the reply, and why it could not be used, which the engine says; lines of the program may be quoted in that."""
     why = {"reason": fence_text(excerpt(reason, _REASON))}
-    return prompt.answered(reply, [Section("repair", find_template("repair", templates).fill(why))])
+    return prompt.continue_with(reply, [Section("repair", find_template("repair", templates).fill(why))])
 
 
 def _draft_parts(role: str, name: str, subject: Subject, words: Mapping[str, str]) -> Iterator[_Part]:

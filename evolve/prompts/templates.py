@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evolve.types import ConfigError
-from evolve.types.suggest import did_you_mean
+from evolve.types.errors import did_you_mean
 
 KINDS = ("diff", "rewrite", "crossover", "fix", "reflect")
 """Kinds of requests: each is a template with the layout of one."""

@@ -12,7 +12,7 @@ from evolve.campaign.history import KINDS
 from evolve.report.frame import Flags, Numbers, RecordFrame, frame
 from evolve.report.records import RecordLine, record_line
 from evolve.types import ConfigError, Insertion, Outcome
-from evolve.types.suggest import did_you_mean
+from evolve.types.errors import did_you_mean
 
 SORTS = ("fitness", "id", "seconds")
 """Orders of records."""

@@ -4,7 +4,7 @@ Standard library only, for a task's own Python needs this too. The level follows
 
 from dataclasses import dataclass
 
-from evolve.types.level import Level
+from evolve.types.evaluation import Level
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 
 from evolve.stop.budget import UNITS, Amount, Budget, Target, Until, any_of
 from evolve.types import ConfigError, Fitness
-from evolve.types.suggest import did_you_mean
+from evolve.types.errors import did_you_mean
 
 EXAMPLES = "60s, 90m, 2h, 1d, 500programs, 200000tokens, 100calls, 5usd, 80gpuh, until=07:30, fitness=2.6"
 

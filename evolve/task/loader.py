@@ -1,6 +1,6 @@
-"""Reads a task's folder, or its one file, into a `Task`, and names its version.
+"""Loader of tasks: a task's folder, or its one file, becomes a `Task` with its version.
 
-Invariant: two tasks with the same version judge every program alike: the version covers `task.toml` and every other file of the folder
+Two tasks with the same version evaluate every program alike: the version covers `task.toml` and every other file of the folder
 but READMEs, or the one file, and the parameters."""
 
 import itertools
@@ -15,10 +15,11 @@ from typing import Any
 
 from evolve import prompts
 from evolve.evaluation.version import task_version
-from evolve.task import one_file, verifier
+from evolve.task import one_file
 from evolve.task.folders import TASK_FILE, find, name_of
-from evolve.task.grants import limits
-from evolve.task.schema import CheckTable, StageTable, TaskFile, parse
+from evolve.task.grants import make_limits
+from evolve.task.schema import StageTable, TaskFile, parse
+from evolve.task.verifier import check_verifier
 from evolve.types import (
     Anchor,
     Axis,
@@ -37,111 +38,87 @@ from evolve.types import (
     TaskError,
     top_share,
 )
-from evolve.types.suggest import did_you_mean
+from evolve.types.errors import did_you_mean
 
 
 def load(reference: str | Path, parameters: Mapping[str, Scalar] | None = None) -> Task:
-    """The task that `reference` names (see `find`), with some of its parameters set otherwise. Raises `TaskError`."""
+    """Returns the task that `reference` names (see `find`), with some of its parameters set otherwise. Raises `TaskError`."""
     place = find(reference)
     try:
-        read = _from_file if place.suffix == ".py" and place.is_file() else _from_folder
-        return read(place, parameters or {})
+        return _read(place, parameters or {})
     except OSError as error:
         raise TaskError(f"{place}: the task cannot be read: {error}. Do: make its files readable") from error
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
-    """What a task file names, as it was found. `where` is the file with the keys; `one_file` its name where it is the whole task, and `task_file`
-    where it is a further one of its folder."""
+class _Contents:
+    """Contents of the files that a task file names, or of the parts of a one-file task."""
 
-    where: Path
-    name: str
-    parameters: Mapping[str, Scalar]
     brief: str
     seed: Program
     evaluator: EvaluatorSource
     context: Mapping[str, str] = field(default_factory=dict)
-    one_file: str = ""
-    task_file: str = ""
     verifier: str = ""
 
 
-def _from_folder(place: Path, given: Mapping[str, Scalar]) -> Task:
-    """From a folder with its own task file, or from a further task file."""
-    where = place if place.is_file() else place / TASK_FILE
-    file = _parsed(where, _toml(where))
-    found = _Found(
-        where,
-        name_of(place),
-        _chosen(where, file.parameters, given),
-        brief=_text(where, file.brief, "brief"),
-        seed=Program({name: _text(where, name, "program.files") for name in file.program.files}),
-        evaluator=_evaluator(where, file.evaluator),
-        context={name: _text(where, name, "program.context") for name in file.program.context},
-        task_file="" if where.name == TASK_FILE else where.name,
-        verifier=_verifier(where, file.verifier),
+def _read(place: Path, given: Mapping[str, Scalar]) -> Task:
+    where = place / TASK_FILE if place.is_dir() else place
+    if where.suffix == ".py":
+        parts = one_file.read(where)
+        seed = Program({one_file.SEED: parts.seed})
+        contents = _Contents(parts.brief, seed, EvaluatorSource(path=where.name))
+        return _make_task(place, where, _parse(where, parts.settings), contents, given)
+    file = _parse(where, _read_toml(where))
+    contents = _Contents(
+        brief=_read_text(where, file.brief, "brief"),
+        seed=Program({name: _read_text(where, name, "program.files") for name in file.program.files}),
+        evaluator=_check_evaluator(where, file.evaluator),
+        context={name: _read_text(where, name, "program.context") for name in file.program.context},
+        verifier=_read_verifier(where, file.verifier),
     )
-    return _task(found, file)
+    return _make_task(place, where, file, contents, given)
 
 
-def _from_file(where: Path, given: Mapping[str, Scalar]) -> Task:
-    parts = one_file.read(where)
-    file = _parsed(where, parts.settings)
-    found = _Found(
-        where,
-        name_of(where),
-        _chosen(where, file.parameters, given),
-        parts.brief,
-        Program({one_file.SEED: parts.seed}),
-        EvaluatorSource(path=where.name),
-        one_file=where.name,
-    )
-    return _task(found, file)
-
-
-def _task(found: _Found, file: TaskFile) -> Task:
-    where, folder, chosen = found.where, found.where.parent, found.parameters
+def _make_task(place: Path, where: Path, file: TaskFile, contents: _Contents, given: Mapping[str, Scalar]) -> Task:
+    folder, parameters = where.parent, _set_parameters(where, file.parameters, given)
+    whole = where.name if where.suffix == ".py" else ""
+    task_file = "" if whole or where.name == TASK_FILE else where.name
     return Task(
-        name=found.name,
+        name=name_of(place),
         folder=str(folder),
-        version=task_version(folder, chosen, found.one_file, file.prompts or "", found.task_file),
-        brief=found.brief,
-        seed=found.seed,
+        version=task_version(folder, parameters, whole, file.prompts or "", task_file),
+        brief=contents.brief,
+        seed=contents.seed,
         entry=file.program.entry,
-        evaluator=found.evaluator,
+        evaluator=contents.evaluator,
         deterministic=file.deterministic,
         promotion=file.promotion,
         fitness=Fitness(**file.fitness.model_dump()),
-        parameters=chosen,
-        stages=tuple(_stage(where, table, file.sandbox.gpu) for table in file.stages),
+        parameters=parameters,
+        stages=tuple(_make_stage(where, table, file.sandbox.gpu) for table in file.stages),
         axes=tuple(Axis(**table.model_dump()) for table in file.axes),
         anchors=tuple(Anchor(**table.model_dump()) for table in file.anchors),
         bound=file.bound.value if file.bound else None,
-        limits=limits(file.sandbox, folder),
-        context=found.context,
+        limits=make_limits(file.sandbox, folder),
+        context=contents.context,
         new_files=tuple(file.program.new_files),
         objectives=tuple(Objective(**table.model_dump()) for table in file.objectives),
         constraints=tuple(Constraint(**table.model_dump()) for table in file.constraints),
-        held_out=_cases(where, file, chosen),
+        held_out=_make_cases(where, file, parameters),
         carry=tuple(file.carry.artifacts) if file.carry else (),
-        python=_interpreter(folder, file.environment.python) if file.environment else "",
-        one_file=found.one_file,
-        task_file=found.task_file,
-        prompts=_prompts(where, file.prompts),
+        python=_find_interpreter(folder, file.environment.python) if file.environment else "",
+        one_file=whole,
+        task_file=task_file,
+        prompts=_read_prompts(where, file.prompts),
         prompts_folder=file.prompts or "",
         novelty_distance=file.novelty.distance,
-        check=_check(file.check),
-        verifier=found.verifier,
+        check=Check(file.check.answers, file.check.precision, tuple(file.check.honest), tuple(file.check.dishonest)),
+        verifier=contents.verifier,
     )
 
 
-def _check(table: CheckTable) -> Check:
-    return Check(table.answers, table.precision, tuple(table.honest), tuple(table.dishonest))
-
-
-def _prompts(where: Path, folder: str | None) -> Mapping[str, str]:
-    """The templates that a task brings, by name."""
+def _read_prompts(where: Path, folder: str | None) -> Mapping[str, str]:
+    """Returns the templates that a task brings, by name."""
     if folder is None:
         return {}
     try:
@@ -150,61 +127,61 @@ def _prompts(where: Path, folder: str | None) -> Mapping[str, str]:
         raise TaskError(f"{where}: prompts: {error}") from error
 
 
-def _toml(path: Path) -> dict[str, Any]:
+def _read_toml(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(_without_mark(path, path.read_text("utf-8")))
+        return tomllib.loads(_refuse_mark(path, path.read_text("utf-8")))
     except tomllib.TOMLDecodeError as error:
         raise TaskError(f"{path}: this is not TOML: {error}. Do: mend that line") from error
     except UnicodeDecodeError as error:
         raise TaskError(f"{path}: this is not a text in UTF-8: {error}. Do: save it as UTF-8") from error
 
 
-def _parsed(where: Path, keys: Mapping[str, Any]) -> TaskFile:
+def _parse(where: Path, keys: Mapping[str, Any]) -> TaskFile:
     try:
         return parse(keys)
     except ValueError as error:
         raise TaskError(f"{where}: {error}") from error
 
 
-def _without_mark(path: Path, text: str) -> str:
-    """The text; raises `TaskError` where it begins with a byte order mark, which some editors write and which no reader of it expects."""
+def _refuse_mark(path: Path, text: str) -> str:
+    """Returns the text; raises `TaskError` where it begins with a byte order mark, which some editors write and which no reader of it expects."""
     if text.startswith("\ufeff"):
         raise TaskError(f"{path}: this begins with a byte order mark (BOM). Do: save it as UTF-8 without one")
     return text
 
 
-def _text(where: Path, name: str, key: str) -> str:
-    """What the file `name` beside the task file holds."""
+def _read_text(where: Path, name: str, key: str) -> str:
+    """Returns the text of the file `name` beside the task file."""
     file = where.parent / name
     try:
-        return _without_mark(file, file.read_text("utf-8"))
+        return _refuse_mark(file, file.read_text("utf-8"))
     except (FileNotFoundError, IsADirectoryError, NotADirectoryError) as error:
-        raise TaskError(_missing(where, name, key)) from error
+        raise TaskError(_format_missing(where, name, key)) from error
     except UnicodeDecodeError as error:
         raise TaskError(f"{file}: this is not a text in UTF-8: {error}. Do: save it as UTF-8") from error
 
 
-def _evaluator(where: Path, source: EvaluatorSource) -> EvaluatorSource:
+def _check_evaluator(where: Path, source: EvaluatorSource) -> EvaluatorSource:
     if source.path is not None and not (where.parent / source.path).is_file():
-        raise TaskError(_missing(where, source.path, "evaluator"))
+        raise TaskError(_format_missing(where, source.path, "evaluator"))
     return source
 
 
-def _verifier(where: Path, name: str | None) -> str:
-    """The text of the script that checks certificates; empty where a task has none."""
+def _read_verifier(where: Path, name: str | None) -> str:
+    """Returns the text of the script that checks certificates; empty where a task has none."""
     if name is None:
         return ""
-    text = _text(where, name, "verifier")
-    verifier.check(where.parent / name, text)
+    text = _read_text(where, name, "verifier")
+    check_verifier(where.parent / name, text)
     return text
 
 
-def _missing(where: Path, name: str, key: str) -> str:
+def _format_missing(where: Path, name: str, key: str) -> str:
     present = [path.name for path in where.parent.iterdir() if path.is_file() and path.name != where.name]
     return f"{where}: {key}: there is no file {name!r}.{did_you_mean(name, present)} Do: write it, or name another"
 
 
-def _stage(where: Path, table: StageTable, granted: int) -> Stage:
+def _make_stage(where: Path, table: StageTable, granted: int) -> Stage:
     gpus = granted if table.needs.gpus is None else table.needs.gpus
     if gpus > granted:
         raise TaskError(
@@ -216,8 +193,8 @@ def _stage(where: Path, table: StageTable, granted: int) -> Stage:
     return Stage(table.name, table.seconds, threshold=wanted, needs=needs)
 
 
-def _cases(where: Path, file: TaskFile, chosen: Mapping[str, Scalar]) -> tuple[Case, ...]:
-    """The held-out cases by name; `n = [29, 32]` makes the cases `n=29` and `n=32`. Each value is of its parameter's type."""
+def _make_cases(where: Path, file: TaskFile, parameters: Mapping[str, Scalar]) -> tuple[Case, ...]:
+    """Returns the held-out cases by name; `n = [29, 32]` makes the cases `n=29` and `n=32`. Each value is of its parameter's type."""
     declared = file.held_out
     if isinstance(declared, list):
         tables = [{key: value for key, value in table.items() if key != "name"} for table in declared]
@@ -229,37 +206,39 @@ def _cases(where: Path, file: TaskFile, chosen: Mapping[str, Scalar]) -> tuple[C
             else []
         )
         names = [", ".join(f"{key}={value}" for key, value in table.items()) for table in tables]
-    return tuple(Case(name, _chosen(where, chosen, table)) for name, table in zip(names, tables, strict=True))
+    return tuple(
+        Case(name, _set_parameters(where, parameters, table)) for name, table in zip(names, tables, strict=True)
+    )
 
 
-def _interpreter(folder: Path, written: str) -> str:
-    """The interpreter that a task names, as an absolute path where it can be found; a link stays a link, for it makes a virtual
-    environment what it is. What is not there is said when a judge starts."""
+def _find_interpreter(folder: Path, written: str) -> str:
+    """Returns the interpreter that a task names, as an absolute path where it can be found; a missing one is an error when a worker starts."""
+    # A link stays a link, for it makes a virtual environment what it is.
     expanded = Path(os.path.expandvars(written)).expanduser()
     if len(expanded.parts) == 1:
         return shutil.which(written) or written
     return str(folder / expanded)
 
 
-def _chosen(where: Path, declared: Mapping[str, Scalar], given: Mapping[str, Scalar]) -> dict[str, Scalar]:
-    """The declared parameters with the given ones in their place, each of the type that it was declared with."""
+def _set_parameters(where: Path, declared: Mapping[str, Scalar], given: Mapping[str, Scalar]) -> dict[str, Scalar]:
+    """Returns the declared parameters with the given ones in their place, each of the type that it was declared with."""
     chosen = dict(declared)
     for name, value in given.items():
         if name not in declared:
             raise TaskError(
-                f"{where}: the task has no parameter {name!r}.{did_you_mean(name, declared)} {_settable(declared)}"
+                f"{where}: the task has no parameter {name!r}.{did_you_mean(name, declared)} {_suggest(declared)}"
             )
-        chosen[name] = _alike(name, declared[name], value)
+        chosen[name] = _convert(name, declared[name], value)
     return chosen
 
 
-def _settable(declared: Mapping[str, Scalar]) -> str:
+def _suggest(declared: Mapping[str, Scalar]) -> str:
     if not declared:
         return "Do: leave it out, the task has no parameters"
     return f"Do: set one of {', '.join(declared)}, or declare it in [parameters]"
 
 
-def _alike(name: str, declared: Scalar, value: Scalar) -> Scalar:
+def _convert(name: str, declared: Scalar, value: Scalar) -> Scalar:
     if isinstance(declared, float) and type(value) is int:
         return float(value)
     if isinstance(value, float) and not math.isfinite(value):

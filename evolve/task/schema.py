@@ -1,6 +1,6 @@
-"""What `task.toml` may say, as pydantic models: `docs/tasks.md` explains each key to a user.
+"""Keys of `task.toml` as pydantic models: `docs/tasks.md` explains each to a user.
 
-Invariant: an unknown key, a wrong type or a value that cannot be meant is a `ValueError` with its path, what was got and the remedy."""
+An unknown key, a wrong type or a value that cannot be meant is a `ValueError` with its path, what was got and the remedy."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -8,41 +8,44 @@ from typing import Any, Literal
 
 from pydantic import (
     BaseModel,
-    ConfigDict,
     Field,
     ValidationError,
     model_validator,
 )
 
-from evolve.task.grants import SandboxTable
-from evolve.task.table import Table
-from evolve.task.values import BOUNDED, Cases, Evaluator, FilePath, Finite, Name, Parameters, Threshold
-from evolve.types import EvaluatorSource
-from evolve.types.suggest import did_you_mean
+from evolve.task.values import (
+    Cases,
+    Evaluator,
+    FilePath,
+    Finite,
+    Folder,
+    Name,
+    Parameters,
+    Size,
+    Table,
+    Threshold,
+    format_size,
+)
+from evolve.types.errors import did_you_mean
 
 
 def _module(file: str) -> str:
-    """The name by which Python imports a file of a program."""
+    """Returns the name by which Python imports a file of a program."""
     return file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
 
 class ProgramTable(Table):
     """`[program]`: the seed's files, what lies beside them, and the module that the evaluator calls functions of."""
 
-    files: list[FilePath] = Field(
-        default=["seed.py"], min_length=1, description="the files of a program; what they hold may change"
-    )
-    entry: str = Field(
-        default="seed",
-        description='the module that functions are called in: a file of the program or of the context, without `.py`; `""` where none are',
-    )
-    context: list[FilePath] = Field(
-        default=[],
-        description="files that a program finds beside its own and that never change: headers, a library, data",
-    )
-    new_files: list[FilePath] = Field(
-        default=[], description='patterns of files that a program may add, such as `"lib/*.py"`; none without it'
-    )
+    files: list[FilePath] = Field(default=["seed.py"], min_length=1)
+    """The files of a program; what they hold may change."""
+    entry: str = "seed"
+    """The module that functions are called in: a file of the program or of the context, without `.py`; `""` where
+    none are."""
+    context: list[FilePath] = []
+    """Files that a program finds beside its own and that never change: headers, a library, data."""
+    new_files: list[FilePath] = []
+    """Patterns of files that a program may add, such as `"lib/*.py"`; none without it."""
 
     @model_validator(mode="after")
     def _names_are_files(self) -> "ProgramTable":
@@ -64,23 +67,28 @@ class ProgramTable(Table):
 class FitnessTable(Table):
     """`[fitness]`: the number that is searched for."""
 
-    name: str = Field(default="fitness", min_length=1, description="what it is called")
-    direction: Literal["max", "min"] = Field(default="max", description='`"max"` or `"min"`')
-    digits: int = Field(default=6, ge=0, le=30, description="digits that are shown")
-    log_ratio: bool = Field(
-        default=False,
-        description="whether it is the logarithm of a ratio to the seed, such as ln(speed-up): reports then tell the ratio with its interval, and how far from 1 the seed's own "
-        "measurements lie",
-    )
+    name: str = Field(default="fitness", min_length=1)
+    """Name that reports show."""
+    direction: Literal["max", "min"] = "max"
+    """`"max"` or `"min"`."""
+    digits: int = Field(default=6, ge=0, le=30)
+    """Digits that are shown."""
+    log_ratio: bool = False
+    """Whether it is the logarithm of a ratio to the seed, such as ln(speed-up): reports then tell the ratio with
+    its interval, and how far from 1 the seed's own measurements lie."""
 
 
 class AxisTable(Table):
     """`[[axes]]`: what makes good programs different; the best of every cell is kept."""
 
-    name: Name = Field(description="the descriptor that the evaluator returns: letters, digits and underscores")
-    low: Finite = Field(description="where the first cell begins; what is lower falls into it")
-    high: Finite = Field(description="where the last cell ends; what is higher falls into it")
-    bins: int = Field(ge=1, le=10_000, description="how many cells of equal width")
+    name: Name
+    """The descriptor that the evaluator returns: letters, digits and underscores."""
+    low: Finite
+    """Where the first cell begins; what is lower falls into it."""
+    high: Finite
+    """Where the last cell ends; what is higher falls into it."""
+    bins: int = Field(ge=1, le=10_000)
+    """Number of cells of equal width."""
 
     @model_validator(mode="after")
     def _low_is_below_high(self) -> "AxisTable":
@@ -92,37 +100,45 @@ class AxisTable(Table):
 class AnchorTable(Table):
     """`[[anchors]]`: values to compare with."""
 
-    value: Finite = Field(description="the fitness")
-    by: str = Field(min_length=1, description="whose it is")
-    year: int | None = Field(default=None, description="when")
-    source: str = Field(default="", description="where it is published")
+    value: Finite
+    """The fitness."""
+    by: str = Field(min_length=1)
+    """Author or method that has reached it."""
+    year: int | None = None
+    """Year of publication."""
+    source: str = ""
+    """Place of publication."""
 
 
 class BoundTable(Table):
     """`[bound]`: what is proven to be impossible to beat."""
 
-    value: Finite = Field(description="a fitness beyond it is a fault of the evaluator, so the program is quarantined")
+    value: Finite
+    """A fitness beyond it is a fault of the evaluator, so the program is quarantined."""
 
 
 class ObjectiveTable(Table):
     """`[[objectives]]`: several numbers that matter beside the fitness; the Pareto front is over these."""
 
-    name: Name = Field(description="what it is called in `Evaluation.ok(..., objectives={...})`")
-    direction: Literal["max", "min"] = Field(default="max", description='`"max"` or `"min"`')
-    digits: int = Field(default=6, ge=0, le=30, description="digits that are shown")
-    reference: Finite | None = Field(
-        default=None, description="where the hypervolume begins; without it, at the seed's value"
-    )
+    name: Name
+    """What it is called in `Evaluation.ok(..., objectives={...})`."""
+    direction: Literal["max", "min"] = "max"
+    """`"max"` or `"min"`."""
+    digits: int = Field(default=6, ge=0, le=30)
+    """Digits that are shown."""
+    reference: Finite | None = None
+    """Where the hypervolume begins; without it, at the seed's value."""
 
 
 class ConstraintTable(Table):
     """`[[constraints]]`: what a metric must be. A program that misses one is never the best, and gives way to every one that does not."""
 
-    model_config = ConfigDict(json_schema_extra=BOUNDED)
-
-    metric: str = Field(min_length=1, description="the metric that the evaluator returns")
-    at_least: Finite | None = Field(default=None, description="the smallest value that meets it")
-    at_most: Finite | None = Field(default=None, description="the largest value that meets it")
+    metric: str = Field(min_length=1)
+    """The metric that the evaluator returns."""
+    at_least: Finite | None = None
+    """The smallest value that meets it."""
+    at_most: Finite | None = None
+    """The largest value that meets it."""
 
     @model_validator(mode="after")
     def _bounds(self) -> "ConstraintTable":
@@ -136,158 +152,186 @@ class ConstraintTable(Table):
 class NeedsTable(Table):
     """`needs` of a stage: what it holds while it runs."""
 
-    cores: int = Field(
-        default=1,
-        ge=1,
-        description="processor cores: a stage that needs more than the machine has is refused when a campaign begins. One that needs several is kept to cores of its own",
-    )
-    gpus: int | None = Field(
-        default=None,
-        ge=0,
-        le=64,
-        description="GPUs that no other stage has meanwhile; without it, as many as `sandbox.gpu` grants",
-    )
-    exclusive: bool = Field(
-        default=False,
-        description="whether nothing else is judged on this machine meanwhile, as far as evolve does that for this user: for times by the wall clock",
-    )
-    pinned: bool = Field(
-        default=False,
-        description="whether its programs and its judge are kept to cores of its own, one where it needs no more: for what is timed",
-    )
+    cores: int = Field(default=1, ge=1)
+    """Processor cores: a stage that needs more than the machine has is refused when a campaign begins. One that
+    needs several is kept to cores of its own."""
+    gpus: int | None = Field(default=None, ge=0, le=64)
+    """GPUs that no other stage has meanwhile; without it, as many as `sandbox.gpu` grants."""
+    exclusive: bool = False
+    """Whether nothing else is evaluated on this machine meanwhile, as far as evolve does that for this user: for
+    times by the wall clock."""
+    pinned: bool = False
+    """Whether its programs and their evaluator are kept to cores of its own, one where it needs no more: for what
+    is timed."""
 
 
 class StageTable(Table):
     """`[[stages]]`: limits of the evaluator's stages; a table here replaces what the code says of that stage."""
 
-    name: Name = Field(default="evaluate", description="which stage; the first is called `evaluate`")
-    seconds: Finite = Field(default=20.0, gt=0, description="wall time for the whole stage")
-    threshold: Threshold = Field(
-        default=None,
-        description='what the next stage wants: a fitness, in your own direction, or `"top 30%"` of what this stage found before',
-    )
-    needs: NeedsTable = Field(default=NeedsTable(), description="what the stage holds while it runs")
+    name: Name = "evaluate"
+    """Which stage; the first is called `evaluate`."""
+    seconds: Finite = Field(default=20.0, gt=0)
+    """Wall time for the whole stage."""
+    threshold: Threshold = None
+    """What the next stage wants: a fitness, in your own direction, or `"top 30%"` of what this stage found
+    before."""
+    needs: NeedsTable = NeedsTable()
+    """What the stage holds while it runs."""
 
 
 class NoveltyTable(Table):
     """`[novelty]`: how near to others a model's programs may be."""
 
-    distance: Finite = Field(
-        default=0.0,
-        ge=0,
-        le=0.5,
-        description="a model's program is not judged when the share of its text that it has not in common with another one of its "
-        "island is smaller; 0: it is always judged",
-    )
+    distance: Finite = Field(default=0.0, ge=0, le=0.5)
+    """A model's program is not evaluated when the share of its text that it has not in common with another one of
+    its island is smaller; 0: it is always evaluated."""
 
 
 class CarryTable(Table):
     """`[carry]`: what a parent leaves to its children."""
 
-    artifacts: list[str] = Field(
-        min_length=1, description="artifacts of the parent that the evaluator gets as `trial.carried(name)`"
-    )
+    artifacts: list[str] = Field(min_length=1)
+    """Artifacts of the parent that the evaluator gets as `trial.carried(name)`."""
 
 
 class CheckTable(Table):
     """`[check]`: what `evolve task check` may ask of the task beside its seed."""
 
-    answers: Literal["open", "determined"] = Field(
-        default="open",
-        description='`"determined"`: each input has one right answer. The check then makes up wrong ones, and each must be refused',
-    )
-    precision: Literal["float64", "float32", "float16"] = Field(
-        default="float64",
-        description="of determined answers: how exact they must be. Those that are rounded to the next lower precision must be refused",
-    )
-    honest: list[FilePath] = Field(
-        default=[],
-        description='patterns of files and folders in the task\'s folder: programs that must pass as the seed does, such as `"twins/*.py"`',
-    )
-    dishonest: list[FilePath] = Field(
-        default=[],
-        description="the same, of programs that must gain nothing: they fail, or are no better than the seed",
-    )
+    answers: Literal["open", "determined"] = "open"
+    """`"determined"`: each input has one right answer. The check then makes up wrong ones, and each must be
+    refused."""
+    precision: Literal["float64", "float32", "float16"] = "float64"
+    """Of determined answers: how exact they must be. Those that are rounded to the next lower precision must be
+    refused."""
+    honest: list[FilePath] = []
+    """Patterns of files and folders in the task's folder: programs that must pass as the seed does, such as
+    `"twins/*.py"`."""
+    dishonest: list[FilePath] = []
+    """The same, of programs that must gain nothing: they fail, or are no better than the seed."""
 
 
 class EnvironmentTable(Table):
-    """`[environment]`: where judge and candidate run when that is not the engine's own environment."""
+    """`[environment]`: where evaluator and candidate run when that is not the engine's own environment."""
 
-    python: str = Field(
-        min_length=1,
-        description="an interpreter, 3.11 or newer: a path (from the task's folder, or absolute, `~` and `$NAME` are replaced) or a command",
-    )
+    python: str = Field(min_length=1)
+    """An interpreter, 3.11 or newer: a path (from the task's folder, or absolute, `~` and `$NAME` are replaced) or
+    a command."""
+
+
+class SandboxTable(Table):
+    """`[sandbox]`: what the program's process may use, and how much of it is kept. The fields are those of `Limits` and `Grants`."""
+
+    memory: Size = Field(default="2GiB", validate_default=True)
+    """Memory, with its unit: `KiB`, `MiB` or `GiB`."""
+    artifacts: Size = Field(default="16MiB", validate_default=True)
+    """How much of one program the evaluator may keep in `artifacts`, all together, as JSON: `KiB`, `MiB` or
+    `GiB`."""
+    preload: list[str] = []
+    """Modules that are imported once, before the process of a program is forked: list `numpy` if programs import
+    it, since an import costs more than a fork."""
+    scratch: Size = Field(default="64MiB", validate_default=True)
+    """How much a program's working folder may hold; it counts as memory."""
+    file_size: Size = Field(default="32MiB", validate_default=True)
+    """The largest file that may be written, and the most that a command may print."""
+    tasks: int = Field(default=32, ge=2, le=4096)
+    """Processes and threads that a program may have at a time."""
+    gpu: int = Field(default=0, ge=0, le=64)
+    """How many GPUs a program may use at most; with one, its driver is within reach. Not verified on a device
+    yet."""
+    execute: bool = Field(default=True, alias="exec")
+    """Whether a program may start other programs, such as a compiler or a shell."""
+    memfd: bool = False
+    """Whether a program may make files that lie in memory alone."""
+    shm: Size = Field(default="64MiB", validate_default=True)
+    """Shared memory in `/dev/shm`, for `multiprocessing` and some libraries; it counts as memory."""
+    read: list[Folder] = []
+    """Folders that a program may read, by the same path as outside: from the task's folder, or absolute (`~` and
+    `$NAME` are replaced). What lies outside of the task's folder is no part of its version."""
+    threads: int = Field(default=1, ge=1, le=1024)
+    """Threads that numerical libraries start in a program's process."""
+    network: Literal["off", "loopback"] = "off"
+    """`"off"`, or `"loopback"`: a loopback of the program's own, which no process outside shares. None reaches the
+    internet."""
+    template: bool = True
+    """Whether a program's process is forked from a warm one; `false` starts a fresh interpreter each time, which
+    imports `preload` itself, for libraries that must not be forked."""
+    private: bool = False
+    """For tasks whose programs must leave no word for later ones, such as what they were shown of held-out cases:
+    at level `strict` a program sees copies, in the memory of its worker, of the standard library and of what
+    `preload` imports, and no other module, program or library."""
+
+    @model_validator(mode="after")
+    def _check_together(self) -> "SandboxTable":
+        if self.threads >= self.tasks:
+            raise ValueError(
+                f"threads = {self.threads} needs more than tasks = {self.tasks}, which counts processes and threads together. "
+                f"Do: set tasks = {2 * self.threads}"
+            )
+        if self.private and self.gpu:
+            raise ValueError(
+                "private hides what programs leave in the machine's memory, and a GPU's driver keeps what no copy hides. Do: take out one"
+            )
+        for key in {"scratch", "shm"} & self.model_fields_set:
+            if getattr(self, key) > self.memory:
+                raise ValueError(
+                    f"{key} counts as memory, and is more than memory = {format_size(self.memory)}. Do: lower it, or raise memory"
+                )
+        return self
 
 
 class TaskFile(Table):
     """The whole of `task.toml`."""
 
-    schema_: Literal[1] = Field(alias="schema", description="the version of this table")
-    brief: FilePath = Field(
-        default="README.md", description="the file that says what is wanted, in words, for whoever writes programs"
-    )
-    prompts: FilePath | None = Field(
-        default=None,
-        description="a folder with templates in place of the engine's, for what a model reads: see prompts. What they say decides no score",
-    )
-    program: ProgramTable = Field(default=ProgramTable(), description="the seed")
-    evaluator: Evaluator = Field(
-        default=EvaluatorSource(path="evaluator.py"),
-        description='the file with the judging code; or `{ kind = "command", ... }`, for a script that says what it is worth: see scripts; or a '
-        'plugin\'s: `{ plugin = "name", ... }` with its settings',
-        json_schema_extra={"default": "evaluator.py"},
-    )
-    verifier: FilePath | None = Field(
-        default=None,
-        description="a file that checks certificates with the standard library alone, for whoever has nothing else: see tasks",
-    )
-    deterministic: bool = Field(
-        default=False, description="whether equal programs always get equal scores; they are then judged once"
-    )
-    promotion: Literal["held_out", "certificate"] = Field(
-        default="held_out",
-        description='what makes a result final. `"certificate"`: a value from `@evaluate.certify`, which whatever would be an elite or '
-        'the best must have. `"held_out"`: the cases of `held_out`, on none of which it may be worse than the seed',
-    )
-    fitness: FitnessTable = Field(default=FitnessTable(), description="the number that is searched for")
-    parameters: Parameters = Field(
-        default={},
-        description="numbers and texts that the evaluator reads from `trial.parameters`; `--set task.points=80` changes one",
-    )
-    held_out: Cases = Field(
-        default=[],
-        description="cases that the search never sees, as parameters: `n = [29, 32]` (each combination is a case), or an array of tables "
-        "with a `name` each. Each new best is judged on them once",
-    )
-    axes: list[AxisTable] = Field(
-        default=[],
-        description="what makes good programs different: the best of every cell is kept. Without axes: the program's size, and its "
-        "distance from the seed",
-    )
-    objectives: list[ObjectiveTable] = Field(
-        default=[], description="several numbers that matter beside the fitness; the Pareto front is over these"
-    )
-    constraints: list[ConstraintTable] = Field(
-        default=[], description="what metrics must be; a program that misses one is never the best"
-    )
-    anchors: list[AnchorTable] = Field(default=[], description="values to compare with")
-    bound: BoundTable | None = Field(default=None, description="what is proven to be impossible to beat")
-    stages: list[StageTable] = Field(
-        default=[StageTable()],
-        min_length=1,
-        description="limits of the evaluator's stages; a table here replaces what the code says of that stage",
-    )
-    novelty: NoveltyTable = Field(default=NoveltyTable(), description="how near to others a model's programs may be")
-    carry: CarryTable | None = Field(default=None, description="what a parent leaves to its children")
-    check: CheckTable = Field(
-        default=CheckTable(), description="what `evolve task check` may ask of the task beside its seed"
-    )
-    environment: EnvironmentTable | None = Field(
-        default=None, description="where judge and candidate run when that is not the engine's own environment"
-    )
-    sandbox: SandboxTable = Field(
-        default=SandboxTable(), description="what the program's process may use, and how much of it is kept"
-    )
+    schema_: Literal[1] = Field(alias="schema")
+    """The version of this table."""
+    brief: FilePath = "README.md"
+    """The file that says what is wanted, in words, for whoever writes programs."""
+    prompts: FilePath | None = None
+    """A folder with templates in place of the engine's, for what a model reads: see prompts. What they say decides
+    no score."""
+    program: ProgramTable = ProgramTable()
+    """The seed."""
+    evaluator: Evaluator = Field(default="evaluator.py", validate_default=True)
+    """The file with the code that evaluates a program; or `{ kind = "command", ... }`, for a script that says what
+    it is worth: see scripts; or a plugin's: `{ plugin = "name", ... }` with its settings."""
+    verifier: FilePath | None = None
+    """A file that checks certificates with the standard library alone, for whoever has nothing else: see tasks."""
+    deterministic: bool = False
+    """Whether equal programs always get equal scores; they are then evaluated once."""
+    promotion: Literal["held_out", "certificate"] = "held_out"
+    """Condition for a final result. `"certificate"`: a value from `@evaluate.certify`, which whatever would be an
+    elite or the best must have. `"held_out"`: the cases of `held_out`, on none of which it may be worse than the
+    seed."""
+    fitness: FitnessTable = FitnessTable()
+    """The number that is searched for."""
+    parameters: Parameters = {}
+    """Numbers and texts that the evaluator reads from `trial.parameters`; `--set task.points=80` changes one."""
+    held_out: Cases = []
+    """Cases that the search never sees, as parameters: `n = [29, 32]` (each combination is a case), or an array of
+    tables with a `name` each. Each new best is evaluated on them once."""
+    axes: list[AxisTable] = []
+    """What makes good programs different: the best of every cell is kept. Without axes: the program's size, and its
+    distance from the seed."""
+    objectives: list[ObjectiveTable] = []
+    """Several numbers that matter beside the fitness; the Pareto front is over these."""
+    constraints: list[ConstraintTable] = []
+    """What metrics must be; a program that misses one is never the best."""
+    anchors: list[AnchorTable] = []
+    """Values to compare with."""
+    bound: BoundTable | None = None
+    """What is proven to be impossible to beat."""
+    stages: list[StageTable] = Field(default_factory=lambda: [StageTable()], min_length=1)
+    """Limits of the evaluator's stages; a table here replaces what the code says of that stage."""
+    novelty: NoveltyTable = NoveltyTable()
+    """How near to others a model's programs may be."""
+    carry: CarryTable | None = None
+    """What a parent leaves to its children."""
+    check: CheckTable = CheckTable()
+    """What `evolve task check` may ask of the task beside its seed."""
+    environment: EnvironmentTable | None = None
+    """Where evaluator and candidate run when that is not the engine's own environment."""
+    sandbox: SandboxTable = SandboxTable()
+    """What the program's process may use, and how much of it is kept."""
 
     @model_validator(mode="after")
     def _names_are_unique(self) -> "TaskFile":
@@ -329,58 +373,46 @@ class TaskFile(Table):
 
 
 def parse(data: Mapping[str, Any]) -> TaskFile:
-    """`data` as a task file; raises `ValueError` with the path and the reason of the first thing that is wrong."""
+    """Returns `data` as a task file; raises `ValueError` with the path and the reason of the first thing that is wrong."""
     try:
         return TaskFile.model_validate(dict(data))
     except ValidationError as error:
-        raise ValueError(_explained(error)) from error
+        raise ValueError(_explain(error)) from error
 
 
-def _explained(error: ValidationError) -> str:
-    """An unknown key explains most other complaints (a misspelt key is missing too), so it comes first."""
+def _explain(error: ValidationError) -> str:
     problems = error.errors(include_url=False)
+    # A misspelt key is missing, too: the unknown key explains most of the other complaints.
     first = next((problem for problem in problems if problem["type"] == "extra_forbidden"), problems[0])
+    # pydantic marks the name of an entry that it refuses by a part of its own.
     keys = tuple(key for key in first["loc"] if key != "[key]")
-    where = _dotted(keys)
+    where = "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in keys).removeprefix(".")
     if first["type"] == "extra_forbidden":
-        return f"unknown key {where!r}.{did_you_mean(str(keys[-1]), _known(keys[:-1]))} Do: correct it; `evolve task schema --markdown` explains every key"
+        near = did_you_mean(str(keys[-1]), _keys_of(keys[:-1]))
+        return f"unknown key {where!r}.{near} Do: correct it; `evolve task schema --markdown` explains every key"
     if first["type"] == "missing":
-        return (
-            f"the key {where!r} is missing. Do: add it, for example {keys[-1]} = {1 if keys == ('schema',) else '...'}"
-        )
+        example = 1 if keys == ("schema",) else "..."
+        return f"the key {where!r} is missing. Do: add it, for example {keys[-1]} = {example}"
     if first["type"] == "model_type":
-        return f"{where}: this is a table, got {first['input']!r}. Its keys: {', '.join(_known(keys))}"
+        return f"{where}: this is a table, got {first['input']!r}. Its keys: {', '.join(_keys_of(keys))}"
     reason = first["msg"].removeprefix("Value error, ")
     if isinstance(first["input"], Mapping | BaseModel):
         return f"{where}: {reason}" if where else reason
-    return f"{where}: {reason}, got {first['input']!r}{_suggested(first)}"
+    near = ""
+    if first["type"] == "literal_error" and isinstance(first["input"], str):
+        near = did_you_mean(first["input"], re.findall(r"'(\w+)'", first["ctx"]["expected"]))
+    return f"{where}: {reason}, got {first['input']!r}.{near}"
 
 
-def _dotted(keys: Iterable[int | str]) -> str:
-    """`("axes", 0, "low")` as `axes[0].low`."""
-    return "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in keys).removeprefix(".")
-
-
-def _suggested(problem: Mapping[str, Any]) -> str:
-    if problem["type"] != "literal_error" or not isinstance(problem["input"], str):
-        return "."
-    return "." + did_you_mean(problem["input"], re.findall(r"'(\w+)'", problem["ctx"]["expected"]))
-
-
-def _known(keys: Iterable[int | str]) -> list[str]:
-    """The keys that the table at `keys` may have."""
+def _keys_of(path: Iterable[int | str]) -> list[str]:
+    """Returns the keys that the table at `path` may have."""
     model: type[BaseModel] = TaskFile
-    for key in keys:
+    for key in path:
         if isinstance(key, str):
-            model = tables(model)[key]
+            annotation = next(
+                field for name, field in model.model_fields.items() if key in (name, field.alias)
+            ).annotation
+            # A table, a list of tables, or one that may be left out.
+            kinds = (annotation, *getattr(annotation, "__args__", ()))
+            model = next(kind for kind in kinds if isinstance(kind, type) and issubclass(kind, BaseModel))
     return [field.alias or name for name, field in model.model_fields.items()]
-
-
-def tables(model: type[BaseModel]) -> dict[str, type[BaseModel]]:
-    """The tables, and the arrays of tables, that a table holds, by key."""
-    found = {}
-    for name, field in model.model_fields.items():
-        for kind in (field.annotation, *getattr(field.annotation, "__args__", ())):
-            if isinstance(kind, type) and issubclass(kind, BaseModel):
-                found[field.alias or name] = kind
-    return found

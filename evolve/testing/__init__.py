@@ -1,7 +1,7 @@
-"""Conformance suites for authors of strategies, operators, evaluators, kinds of models and trackers: what the engine relies on, as checks for a test.
+"""Conformance suites for authors of strategies, operators, evaluators, kinds of models and trackers.
 
-Invariant: what passes here was seen to keep the promises of `evolve.protocols`: it is deterministic, `ask` changes no
-state, a replay rebuilds it, and it names only what exists. A broken promise is an `AssertionError` that says which."""
+A suite checks what the engine relies on by the promises of `evolve.protocols`, such as that equal inputs give equal answers. A broken promise is
+an `AssertionError` that says which."""
 
 from evolve.rehearsal import (
     OPERATORS,

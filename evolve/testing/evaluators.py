@@ -1,6 +1,4 @@
-"""The suite for evaluators: what they have for a task.
-
-Invariant: nothing is judged, and no candidate runs."""
+"""Suite for evaluators: their stages and functions for a task. No candidate runs."""
 
 import inspect
 import math
@@ -11,7 +9,7 @@ from evolve.rehearsal import rehearsed_task
 from evolve.types import Stage, Task
 
 FUNCTIONS = frozenset({"certify", "fingerprint", "draw"})
-"""What the engine may ask of an evaluator about the artifacts of an evaluation."""
+"""Functions of an evaluator that the engine calls with the artifacts of an evaluation."""
 
 
 def check_evaluator(make: Callable[[], Evaluator], task: Task | None = None) -> None:

@@ -1,6 +1,4 @@
-"""The suite for kinds of models: calls on several threads, and one that is cancelled.
-
-Invariant: the model is closed, whatever it did."""
+"""Suite for kinds of models: calls on several threads, and one that is cancelled."""
 
 import math
 import threading

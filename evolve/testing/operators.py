@@ -1,6 +1,4 @@
-"""The suites for operators, with a model and without: what they propose of given programs, again and again.
-
-Invariant: no model is called but a scripted one."""
+"""Suites for operators, with a scripted model and without: proposals of given programs, again and again."""
 
 from collections.abc import Callable, Sequence
 
@@ -32,7 +30,7 @@ NONSENSE: tuple[Answer, ...] = (
     Reply("No.", finish="refused"),
     "x" * 100_000,
 )
-"""Answers of models that are none."""
+"""Replies of models that answer nothing."""
 
 
 def check_operator(make: Callable[[], Operator], programs: Sequence[Program]) -> None:
@@ -43,22 +41,11 @@ def check_operator(make: Callable[[], Operator], programs: Sequence[Program]) ->
     has children."""
     fruitful = 0
     for number, program in enumerate(programs):
-        first, second = (_children(make(), program, number) for _ in range(2))
+        first, second = (_propose(make(), program, number)[0] for _ in range(2))
         assert first == second, f"equal inputs give other children: {first} != {second}"
         fruitful += first is not None
-        for child in first or ():
-            assert child.program is None or child.program.files != program.files, "a child is equal to its parent"
-            canonical(dict(child.extras))
+        _check_children(first, program)
     assert fruitful, f"none of the {len(programs)} programs has a child: every proposal ended with EditError"
-
-
-def _children(operator: Operator, program: Program, number: int) -> Sequence[Child] | None:
-    try:
-        children = rehearse_proposal(operator, program, number)
-    except EditError:
-        return None
-    assert children, "a proposal has a child, or ends with EditError"
-    return children
 
 
 def rehearse_proposal(
@@ -68,7 +55,7 @@ def rehearse_proposal(
     model: ScriptedModel | None = None,
     traits: Traits | None = None,
 ) -> Sequence[Child]:
-    """What an operator proposes in a campaign that has nothing but `program`, and what its traits ask for; raises what it raises."""
+    """Returns the proposals of an operator in a campaign that has nothing but `program`, and what its traits ask for; raises what it raises."""
     return list(operator.propose(*rehearsed_step(program, seed, traits, model)))
 
 
@@ -90,37 +77,41 @@ def check_model_operator(
             _check_answer(make, program, number, answer, wanted)
         _check_failed_calls(make, program, wanted)
     for reply in replies:
-        made = [_answered(make(), program, 0, reply, wanted)[0] for program in programs]
-        fruits = [child for children in made for child in children or () if child.program or child.lessons]
+        proposals = [_propose(make(), program, 0, reply, wanted)[0] for program in programs]
+        fruits = [child for children in proposals for child in children or () if child.program or child.lessons]
         assert fruits, f"the reply {reply[:60]!r} gives no program of any of the {len(programs)} programs"
 
 
 def _check_answer(make: Callable[[], Operator], program: Program, seed: int, answer: Answer, traits: Traits) -> None:
     used = make()
-    first = _answered(used, program, seed, answer, traits)
+    first = _propose(used, program, seed, answer, traits)
     for operator, where in ((used, "the same operator"), (make(), "an operator made afresh")):
-        again = _answered(operator, program, seed, answer, traits)
+        again = _propose(operator, program, seed, answer, traits)
         assert again == first, f"{where} makes something else of equal replies: {again} != {first}"
     children, heard = first
     unknown = {call.purpose for call in heard} - PURPOSES
     assert not unknown, f"it calls a model for {sorted(unknown)}, wanted one of {sorted(PURPOSES)}"
+    _check_children(children, program)
+
+
+def _check_children(children: Sequence[Child] | None, program: Program) -> None:
     for child in children or ():
         assert child.program is None or child.program.files != program.files, "a child is equal to its parent"
         assert child.program or child.thought, "a child has neither a program nor the reason why there is none"
         canonical(dict(child.extras))
 
 
-def _answered(
-    operator: Operator, program: Program, seed: int, answer: Answer, traits: Traits
+def _propose(
+    operator: Operator, program: Program, seed: int, answer: Answer | None = None, traits: Traits | None = None
 ) -> tuple[Sequence[Child] | None, Sequence[Heard]]:
-    """The children, None where it ended with an error that it may end with; and what the model was asked."""
-    model = ScriptedModel(*[answer] * 8)
+    """Returns the children, None where it ended with an error that it may end with; and the questions to the model, which there is where it has an answer."""
+    model = None if answer is None else ScriptedModel(*[answer] * 8)
     try:
         children = rehearse_proposal(operator, program, seed, model, traits)
     except (EditError, ModelError):
-        return None, model.heard
+        return None, model.heard if model else ()
     assert children, "a proposal has a child, or ends with EditError or ModelError"
-    return children, model.heard
+    return children, model.heard if model else ()
 
 
 def _check_failed_calls(make: Callable[[], Operator], program: Program, traits: Traits) -> None:

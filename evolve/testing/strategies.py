@@ -1,6 +1,4 @@
-"""The suite for strategies: campaigns that are rehearsed, in which a strategy asks.
-
-Invariant: nothing is judged; what becomes of an action follows from its step alone."""
+"""Suite for strategies: rehearsed campaigns, in which the outcome of an action follows from its step alone."""
 
 from collections.abc import Callable, Mapping, Sequence, Set
 from types import MappingProxyType
@@ -11,7 +9,7 @@ from evolve.types import FAILURES, Action, Event, Measure, ProgramId, Propose, R
 
 IN_FLIGHT = 3
 NEEDS: Mapping[str, Traits] = MappingProxyType({"second": Traits(takes_failures=True), "third": Traits(parents=2)})
-"""What two of the operators of a second rehearsal want of their selections."""
+"""Traits of two of the operators in a second rehearsal."""
 
 
 def check_strategy(make: Callable[[Sequence[str]], Strategy], steps: int = 120) -> None:
@@ -37,19 +35,19 @@ def _check_campaign(make: Callable[[Sequence[str]], Strategy], steps: int, needs
         told = len(rehearsal.events)
         action = _ask(strategy, rehearsal, step)
         if step % 10 == 0:
-            replayed = _replayed(make, rehearsal.events).ask(rehearsal, rehearsal.rng(step))
+            replayed = _replay(make, rehearsal.events).ask(rehearsal, rehearsal.rng(step))
             assert replayed == action, (
                 f"a replay of the same events asks otherwise at step {step}: {replayed} != {action}"
             )
         _check_action(action, rehearsal, quarantined)
         _act(rehearsal, action)
         if not quarantined and step >= steps // 2:
-            quarantined = _ruled_out(rehearsal)
+            quarantined = _quarantine(rehearsal)
             rehearsal.operators = OPERATORS[:-1]
 
 
-def _ruled_out(rehearsal: Rehearsal) -> Set[ProgramId]:
-    """The best program, and the last that failed, which are quarantined from now on; none while the best is the seed."""
+def _quarantine(rehearsal: Rehearsal) -> Set[ProgramId]:
+    """Quarantines the best program and the last that failed, and returns them; none while the best is the seed."""
     best, failed = rehearsal.quarantine_best(), rehearsal.history.failures(1)
     if best is None:
         return frozenset()
@@ -66,7 +64,7 @@ def _ask(strategy: Strategy, rehearsal: Rehearsal, step: int) -> Action:
     return action
 
 
-def _replayed(make: Callable[[Sequence[str]], Strategy], events: Sequence[Event]) -> Strategy:
+def _replay(make: Callable[[Sequence[str]], Strategy], events: Sequence[Event]) -> Strategy:
     strategy = make(OPERATORS)
     for event in events:
         strategy.tell(event)

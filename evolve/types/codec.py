@@ -1,13 +1,13 @@
-"""Frozen dataclasses to plain JSON data and back, compactly: a field that has its default value is left out.
+"""Conversion of frozen, slotted dataclasses to plain JSON data and back: a field that has its default value is left out.
 
-Invariant: `decode(kind, encode(value)) == value`; an unknown field or a wrong type raises `ValueError`, so that a newer version's
-data is refused and never misread. Both ways are made once per type and kept, for a replay decodes hundreds of thousands of events."""
+`decode(kind, encode(value)) == value`; an unknown field or a wrong type raises `ValueError`, so that a newer version's data is refused and never
+misread. Both ways are made once per type and kept, for a replay decodes hundreds of thousands of events."""
 
 import dataclasses
 import functools
 import types
 import typing
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from enum import Enum
 from operator import attrgetter
 from typing import Any, Literal, NewType, TypeVar
@@ -28,14 +28,14 @@ _SCALARS: dict[Any, frozenset[type]] = {
 _TAGGED: set[type] = set()
 
 
-def tagged(cls: type[T]) -> type[T]:
+def tag_union_member(cls: type[T]) -> type[T]:
     """Marks a member of a union of dataclasses: its data carries the class name as `type`."""
     _TAGGED.add(cls)
     return cls
 
 
 def encode(value: Any) -> Any:
-    """`value` (dataclass, mapping, tuple, enum or scalar) as plain JSON data."""
+    """Returns `value` (dataclass, mapping, tuple, enum or scalar) as plain JSON data."""
     kind: Any = type(value)
     return _encoder(kind)(value)
 
@@ -69,7 +69,7 @@ def _dataclass_encoder(cls: Any) -> Step:
 
 
 def _default(field: "dataclasses.Field[Any]") -> Any:
-    """The field's default value; where there is none, a mark that equals nothing."""
+    """Returns the field's default value; where there is none, a mark that equals nothing."""
     return field.default if field.default_factory is dataclasses.MISSING else field.default_factory()
 
 
@@ -78,16 +78,16 @@ def _same(value: Any) -> Any:
 
 
 def decode(kind: type[T] | Any, data: Any) -> T:
-    """Plain JSON data as a value of `kind`, a dataclass or a union of dataclasses; raises `ValueError` when it is none."""
+    """Returns plain JSON data as a value of `kind`, a dataclass or a union of dataclasses; raises `ValueError` when it is none."""
     return typing.cast(T, decoder(typing.cast(Any, kind))(data))
 
 
 @functools.cache
 def decoder(kind: Any) -> Step:
-    """`decode` for one `kind`, to keep where much is decoded."""
+    """Returns `decode` for one `kind`, to keep where much is decoded."""
     step, name = _decoder(kind), getattr(kind, "__name__", kind)
 
-    def checked(data: Any) -> Any:
+    def decode_checked(data: Any) -> Any:
         try:
             return step(data)
         except KeyError as error:
@@ -95,12 +95,12 @@ def decoder(kind: Any) -> Step:
         except (TypeError, AttributeError) as error:
             raise ValueError(f"this is no {name}: {error}") from error
 
-    return checked
+    return decode_checked
 
 
 @functools.cache
 def _decoder(kind: Any) -> Step:
-    """A function from plain JSON data to a value of the annotation `kind`; it raises any of the errors that `decoder` makes one of."""
+    """Returns a function from plain JSON data to a value of the annotation `kind`. What it raises, `decoder` makes a `ValueError`."""
     if dataclasses.is_dataclass(kind):
         return _dataclass_decoder(kind)
     if isinstance(kind, NewType):
@@ -115,7 +115,7 @@ def _decoder(kind: Any) -> Step:
 
 def _class_decoder(kind: Any, origin: Any, arguments: tuple[Any, ...]) -> Step:
     if kind in _SCALARS:
-        return _number if kind is float else _scalar_decoder(kind)
+        return _scalar_decoder(kind)
     if origin is tuple:
         return _items_decoder(arguments[0])
     if origin is not None and issubclass(origin, Mapping):
@@ -129,7 +129,8 @@ def _class_decoder(kind: Any, origin: Any, arguments: tuple[Any, ...]) -> Step:
 
 @functools.cache
 def _plain(kind: Any) -> frozenset[type]:
-    """The types of JSON data that are values of `kind` as they are: a set look-up instead of a call, for most fields are such."""
+    """Returns the types of JSON data that are values of `kind` as they are."""
+    # A set look-up instead of a call, for most fields are such.
     if isinstance(kind, NewType):
         return _plain(kind.__supertype__)
     if kind in _SCALARS:
@@ -142,19 +143,15 @@ def _plain(kind: Any) -> frozenset[type]:
     return frozenset()
 
 
-def _number(data: Any) -> float:
-    if isinstance(data, int | float):
-        return float(data)
-    raise TypeError(f"{data!r} is no number")
-
-
 def _scalar_decoder(kind: Any) -> Step:
-    accepted = _SCALARS[kind]
+    accepted = (int, float) if kind is float else tuple(_SCALARS[kind])
+    name = "number" if kind is float else getattr(kind, "__name__", kind)
+    convert: Step = float if kind is float else _same
 
     def check(data: Any) -> Any:
-        if type(data) in accepted:
-            return data
-        raise TypeError(f"{data!r} is no {getattr(kind, '__name__', kind)}")
+        if isinstance(data, accepted):
+            return convert(data)
+        raise TypeError(f"{data!r} is no {name}")
 
     return check
 
@@ -176,24 +173,10 @@ def _mapping_decoder(kind: Any) -> Step:
 
 
 def _dataclass_decoder(cls: Any) -> Step:
-    """The constructor of a frozen dataclass looks each field up again to set it, and a replay makes millions of values: where the class
-    has a slot for each field, they are set directly, which takes less than half of the time."""
-    fields = dataclasses.fields(cls)
-    filled = "__slots__" in vars(cls) and all(field.init for field in fields)
-    assert filled or cls not in _TAGGED, (
-        f"{cls.__name__} is a member of a union: it needs slots, and all of its fields as arguments"
-    )
-    return _slots_decoder(cls, fields) if filled else _constructor_decoder(cls, fields)
-
-
-def _constructor_decoder(cls: Any, fields: Iterable["dataclasses.Field[Any]"]) -> Step:
-    hints = typing.get_type_hints(cls)
-    steps = {field.name: _decoder(hints[field.name]) for field in fields if field.init}
-    return lambda data: cls(**{name: steps[name](item) for name, item in data.items()})
-
-
-def _slots_decoder(cls: Any, fields: Iterable["dataclasses.Field[Any]"]) -> Step:
+    fields = [field for field in dataclasses.fields(cls) if field.init]
     hints, new = typing.get_type_hints(cls), object.__new__
+    # The constructor of a frozen dataclass looks each field up again to set it, and a replay makes millions of values: setting the slots
+    # takes less than half of the time.
     put: dict[str, Callable[[Any, Any], None]] = {field.name: vars(cls)[field.name].__set__ for field in fields}
     ways = {name: (_plain(hints[name]), _decoder(hints[name]), put[name]) for name in put}
     if cls in _TAGGED:

@@ -9,15 +9,32 @@
     │   ├── ModelGone       it will not answer any more in this run
     │   └── Unaffordable    the budget does not pay for one more call
     ├── EditError       a reply or an edit that cannot be applied
-    ├── SandboxError    a judge or candidate process that cannot be started
+    ├── SandboxError    a process of a worker or a candidate that cannot be started
     └── StoreError      the log: locked, read-only, full, corrupt, newer
 
 A failed *program* is not an error: it is an `Outcome`.
 """
 
-from collections.abc import Mapping
+import difflib
+from collections.abc import Iterable, Mapping
 
 from evolve.types.prompt import Usage
+
+__all__ = [
+    "ConfigError",
+    "EditError",
+    "EvolveError",
+    "ModelDown",
+    "ModelError",
+    "ModelGone",
+    "PluginError",
+    "SandboxError",
+    "StoreError",
+    "TaskError",
+    "Unaffordable",
+    "did_you_mean",
+    "without_remedy",
+]
 
 
 class EvolveError(Exception):
@@ -69,7 +86,7 @@ class ModelGone(ModelError):
 
 
 class Unaffordable(ModelError):
-    """What is left of the budget does not pay for one more call."""
+    """A budget that does not pay for one more call."""
 
 
 class EditError(EvolveError):
@@ -77,7 +94,7 @@ class EditError(EvolveError):
 
 
 class SandboxError(EvolveError):
-    """A judge or candidate process that cannot be started or kept."""
+    """A process of a worker or a candidate that cannot be started or kept."""
 
 
 class StoreError(EvolveError):
@@ -87,3 +104,12 @@ class StoreError(EvolveError):
 def without_remedy(message: str) -> str:
     """Returns what a message says went wrong, without what to do about it and without a full stop."""
     return message.partition(" Do: ")[0].rstrip(".")
+
+
+def did_you_mean(got: str, known: Iterable[str]) -> str:
+    """Returns ` Did you mean 'x'?` for the nearest known name, else ` Known: a, b.`; empty when nothing is known."""
+    names = sorted(known)
+    near = difflib.get_close_matches(got, names, n=1)
+    if near:
+        return f" Did you mean {near[0]!r}?"
+    return f" Known: {', '.join(names)}." if names else ""

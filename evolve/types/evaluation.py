@@ -1,4 +1,4 @@
-"""What a judging is told, and what it finds. A failure is a kind of outcome, never the number 0."""
+"""Trials and evaluations: input and result of running a program. A failure is a kind of outcome, never the number 0."""
 
 import hashlib
 import math
@@ -10,9 +10,25 @@ from typing import Any, Literal
 
 from evolve.types.task import Scalar
 
+__all__ = [
+    "FAILURES",
+    "NOBODYS_FAULT",
+    "REPEATABLE",
+    "Carried",
+    "Evaluation",
+    "Level",
+    "Outcome",
+    "Parameters",
+    "Split",
+    "Trial",
+    "Trust",
+    "UnusableFitness",
+    "seed_remedy",
+]
+
 Split = Literal["search", "confirm", "held_out"]
 Trust = Literal["witnessed", "rescored", "claimed"]
-"""Who computed a score, the best first: the judge from what it saw the program do; the judge from what the program had saved; the program itself."""
+"""Origin of a score, the best first: the evaluator, from what it saw the program do; the evaluator, from what the program had saved; the program itself."""
 
 
 class UnusableFitness(ValueError):
@@ -24,7 +40,7 @@ class UnusableFitness(ValueError):
 
 
 class Outcome(StrEnum):
-    """How a judging ended. `docs/tasks.md` maps every status of a session to one of these."""
+    """Ending of an evaluation. `docs/tasks.md` maps every status of a session to one of these."""
 
     OK = "ok"
     INVALID = "invalid"
@@ -45,11 +61,18 @@ REPEATABLE = frozenset({Outcome.OK, Outcome.WRONG, Outcome.INVALID, Outcome.BUIL
 FAILURES = frozenset(
     {Outcome.INVALID, Outcome.BUILD_FAILED, Outcome.CRASHED, Outcome.TIMED_OUT, Outcome.OUT_OF_MEMORY, Outcome.WRONG}
 )
-"""Outcomes of a program that was judged and is not what was asked for."""
+"""Outcomes of a program that was evaluated and is not what was asked for."""
 
 
 NOBODYS_FAULT = frozenset({Outcome.INTERNAL, Outcome.SCREENED})
-"""Outcomes that say nothing about the program that was judged."""
+"""Outcomes that say nothing about the program."""
+
+
+def seed_remedy(outcome: Outcome) -> str:
+    """Returns what to do about a seed that its own evaluator does not pass."""
+    return (
+        "mend the evaluator, or the task's module" if outcome is Outcome.INTERNAL else "mend the seed or the evaluator"
+    )
 
 
 class Parameters(dict[str, Scalar]):
@@ -63,7 +86,7 @@ class Parameters(dict[str, Scalar]):
 
 
 class Carried(dict[str, Any]):
-    """What the parent's judging left for this one, by the artifact's name: `trial.carried("circles")`, None where there is nothing."""
+    """Artifacts of the parent's evaluation, by their names: `trial.carried("circles")`, None where there is nothing."""
 
     def __call__(self, name: str) -> Any:
         return self.get(name)
@@ -71,8 +94,8 @@ class Carried(dict[str, Any]):
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What one judging is told. Equal trials are repeatable; `limit` is in seconds of wall time for the stage; `seed` is the
-    judge's own and reaches a candidate only where the evaluator passes it on; `carried` holds the artifacts of the parent that the
+    """Input of one evaluation. Equal trials are repeatable; `limit` is in seconds of wall time for the stage; `seed` is the
+    evaluator's own and reaches a candidate only where the evaluator passes it on; `carried` holds the artifacts of the parent that the
     task's `carry` names, as plain data. `secret` is the campaign's, and reaches no candidate: what is drawn by `entropy` cannot be
     worked out from the task's files and the seed."""
 
@@ -86,27 +109,27 @@ class Trial:
     secret: str = field(default="", repr=False)
 
     def entropy(self, *key: int) -> tuple[int, ...]:
-        """Seeds a generator of the judge's: `numpy.random.default_rng(trial.entropy(1))`. Each `key` has a stream of its own, which nobody can work out without the
+        """Returns the seed of a generator of the evaluator's: `numpy.random.default_rng(trial.entropy(1))`. Each `key` has a stream of its own, which nobody can work out without the
         secret; without one it is public."""
         if not self.secret:
             return self.seed, *key
-        # Numbers of numpy are written otherwise, and are the same.
+        # A number of numpy is equal to one of Python's, and has another text.
         digest = hashlib.sha256(f"{self.secret}/{int(self.seed)}/{tuple(map(int, key))}".encode()).digest()
         return (int.from_bytes(digest, "big"),)
 
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """What a judging found. `fitness` is set exactly when the outcome is OK, and finite.
+    """Result of an evaluation. `fitness` is set exactly when the outcome is OK, and finite.
 
     An evaluator returns texts and plain data in `feedback` and `artifacts`, and its fitness in the task's own direction; once
-    reported by the judge, both hold ids of stored texts and the fitness is maximised. `seconds` is wall time, `cpu_seconds`
+    reported by the engine, both hold ids of stored texts and the fitness is maximised. `seconds` is wall time, `cpu_seconds`
     the candidate's; `standard_error` is that of the mean of `measurements` measurements.
 
     `objectives` hold a number for each of the task's, maximised like the fitness once reported; `violation` is how far the task's
     constraints are missed in all, 0 where they are met; `passed` has the fitness that each stage but the last found, by its name;
     `carried` the ids of the parent's artifacts that it was given, by their names. An evaluator sets `trust` where its score is worth less than
-    one that the judge has witnessed: nobody can make it more.
+    one that the evaluator has witnessed: nothing can make it more.
 
     `tag` names in a few words a failure of integrity that the evaluator has seen, such as "late write": the program is then quarantined, and the outcome stays
     as evidence. It is for persons: no prompt tells it.
@@ -161,7 +184,7 @@ class Evaluation:
         tag: str = "",
         trust: Trust = "witnessed",
     ) -> "Evaluation":
-        """A program that did what was asked; `fitness` and `objectives` in the task's own directions. Raises `UnusableFitness` where that is not
+        """Returns the evaluation of a program that did what was asked; `fitness` and `objectives` in the task's own directions. Raises `UnusableFitness` where that is not
         finite, and `TypeError` for a truth value or a text."""
         if isinstance(fitness, bool) or not isinstance(fitness, Real):
             raise TypeError(f"a fitness is a number, got {fitness!r}")
@@ -180,15 +203,36 @@ class Evaluation:
 
     @classmethod
     def failed(cls, outcome: Outcome, feedback: str, **fields: Any) -> "Evaluation":
-        """A program that did not, with what a person or a model should read about it."""
+        """Returns the evaluation of a program that did not, with feedback for persons and models."""
         return cls(outcome, feedback=feedback, **fields)
 
     @classmethod
     def wrong(cls, feedback: str, *, tag: str = "") -> "Evaluation":
-        """An answer that was given and is not correct."""
+        """Returns the evaluation of an answer that is not correct."""
         return cls(Outcome.WRONG, feedback=feedback, tag=tag)
 
     @classmethod
     def invalid(cls, feedback: str, *, tag: str = "") -> "Evaluation":
-        """An answer that is not of the form that the task asks for."""
+        """Returns the evaluation of an answer that is not of the form that the task asks for."""
         return cls(Outcome.INVALID, feedback=feedback, tag=tag)
+
+
+class Level(StrEnum):
+    """Isolation of candidates from everything else, from `none` (nothing is promised) to `strict` (hostile programs, measured by a corpus of attacks).
+    A level promises all that the ones below it promise: `docs/sandbox.md`."""
+
+    NONE = "none"
+    REDUCED = "reduced"
+    STANDARD = "standard"
+    STRICT = "strict"
+
+    def reaches(self, wanted: "Level") -> bool:
+        """Returns whether this level is `wanted` or better."""
+        order = list(Level)
+        return order.index(self) >= order.index(wanted)
+
+    @classmethod
+    def of(cls, isolation: str) -> "Level | None":
+        """Returns the level that a recorded line begins with (`standard: landlock 7, seccomp, memory watched`); None where it begins with none."""
+        word = isolation.partition(":")[0]
+        return cls(word) if word in set(cls) else None

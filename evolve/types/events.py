@@ -1,28 +1,53 @@
 """The closed set of events that a campaign is a fold over, and the actions that a strategy may ask for.
 
-Invariant: everything that archive, strategy, budget and history know follows from these, in their order."""
+Everything that archive, strategy, budget and history know follows from these, in their order."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from evolve.types.codec import tagged
+from evolve.types.codec import tag_union_member
 from evolve.types.program import ProgramId
 from evolve.types.record import Call, Lesson, Placement, Record, RecordId, Selection
 
+__all__ = [
+    "FROM_SCRATCH",
+    "REJUDGED",
+    "Action",
+    "Asked",
+    "Event",
+    "Import",
+    "LessonWritten",
+    "MachineMeasured",
+    "Measure",
+    "Opened",
+    "Paused",
+    "Progress",
+    "Propose",
+    "Rearrange",
+    "Rearranged",
+    "Replied",
+    "Ruled",
+    "SettingsChanged",
+    "Settled",
+    "Stamped",
+    "TaskChanged",
+    "Wait",
+]
 
-@tagged
+
+@tag_union_member
 @dataclass(frozen=True, slots=True)
 class Propose:
-    """Ask the selection's operator for children, and judge them."""
+    """Asks the selection's operator for children, and evaluates them."""
 
     selection: Selection
 
 
-@tagged
+@tag_union_member
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """Judge the program of record `about` again: the whole cascade, or `stage` alone (`certify` is the task's own). With `case`, on
+    """Evaluates the program of record `about` again: the whole cascade, or `stage` alone (`certify` is the task's own). With `case`, on
     something else than the search sees, a held-out case or `FROM_SCRATCH`: what is found there changes no estimate."""
 
     about: RecordId
@@ -33,15 +58,15 @@ class Measure:
 
 
 REJUDGED = "newer version of the task"
-"""Why a program is judged again after `TaskChanged`: it enters the fresh archive as it entered the one before."""
+"""Reason of evaluations after `TaskChanged`: a program enters the fresh archive as it entered the one before."""
 FROM_SCRATCH = "from scratch"
-"""The case of a program that is judged without what its parent left."""
+"""Case of a program that is evaluated without what its parent left."""
 
 
-@tagged
+@tag_union_member
 @dataclass(frozen=True, slots=True)
 class Import:
-    """Judge a program that a person brought, for `island`. `request` names who asked, so that it is done once. No strategy asks
+    """Evaluates a program that a person brought, for `island`. `request` names who asked, so that it is done once. No strategy asks
     for this."""
 
     program: ProgramId
@@ -51,31 +76,31 @@ class Import:
     request: str = ""
 
 
-@tagged
+@tag_union_member
 @dataclass(frozen=True, slots=True)
 class Rearrange:
-    """Give an island to the programs of these records, and to no others; nothing is judged."""
+    """Gives an island to the programs of these records, and to no others; nothing is evaluated."""
 
     island: int
     records: tuple[RecordId, ...]
     why: str = ""
 
 
-@tagged
+@tag_union_member
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Nothing now: ask again after the next settled record."""
+    """Asks again after the next settled record."""
 
 
 Action = Propose | Measure | Rearrange | Wait
 
 
-@tagged
+@tag_union_member
 @dataclass(frozen=True, slots=True)
 class Opened:
     """The first event of every campaign. `definition` is the id of the text that holds the whole task, so that a log can be
     replayed where the task's folder is gone. `forked_from` names the campaign whose records this one began with; its first `machines` `MachineMeasured` events tell of that campaign's runs.
-    `secret` decides what judges draw (`Trial.entropy`), and is empty in older logs, whose draws are public."""
+    `secret` decides what evaluators draw (`Trial.entropy`), and is empty in older logs, whose draws are public."""
 
     name: str
     task: str
@@ -88,17 +113,17 @@ class Opened:
     secret: str = ""
 
 
-@tagged
+@tag_union_member
 @dataclass(frozen=True, slots=True)
 class TaskChanged:
-    """From here on programs are judged by another version of the task: what was found before is history, and no program holds a
-    place before it was judged again. `definition` is the id of the text that holds the whole task."""
+    """Programs are evaluated by another version of the task from here on: earlier evaluations are history, and no program holds a
+    place before it was evaluated again. `definition` is the id of the text that holds the whole task."""
 
     task_version: str
     definition: str
 
 
-@tagged
+@tag_union_member
 @dataclass(frozen=True, slots=True)
 class SettingsChanged:
     """The same campaign has other settings from here on; `changes` holds the new values by top-level key. `request` names the person's
@@ -108,7 +133,7 @@ class SettingsChanged:
     request: str = ""
 
 
-@tagged
+@tag_union_member
 @dataclass(frozen=True, slots=True)
 class Paused:
     """A person paused the run, or (`paused` is false) let it go on. `request` names the person's request, where there was one."""
@@ -117,7 +142,7 @@ class Paused:
     request: str = ""
 
 
-@tagged
+@tag_union_member
 @dataclass(frozen=True, slots=True)
 class MachineMeasured:
     """A run began on a machine, or its noise was measured: its hardware class, the noise floor of the fitness (None while it is not
@@ -128,7 +153,7 @@ class MachineMeasured:
     isolation: str
 
 
-@tagged
+@tag_union_member
 @dataclass(frozen=True, slots=True)
 class Asked:
     """A step was decided. `after` is how many records had settled, `lessons` how many had been written: what its operator may know."""
@@ -139,7 +164,7 @@ class Asked:
     lessons: int = 0
 
 
-@tagged
+@tag_union_member
 @dataclass(frozen=True, slots=True)
 class Replied:
     """A model answered call `index` of a step, or failed to. Index -1: it was given up, and answers nothing when the step runs again. Step 0: before any step, to see whether
@@ -150,7 +175,7 @@ class Replied:
     call: Call
 
 
-@tagged
+@tag_union_member
 @dataclass(frozen=True, slots=True)
 class Settled:
     """A proposal or a measurement ended, and what the archive did with it."""
@@ -159,7 +184,7 @@ class Settled:
     placement: Placement
 
 
-@tagged
+@tag_union_member
 @dataclass(frozen=True, slots=True)
 class LessonWritten:
     """An operator or a person wrote a lesson. `request` names the person's request, where there was one."""
@@ -168,7 +193,7 @@ class LessonWritten:
     request: str = ""
 
 
-@tagged
+@tag_union_member
 @dataclass(frozen=True, slots=True)
 class Ruled:
     """A rule or a person decided about a program; a quarantined one is never parent, inspiration or best. `request` names the
@@ -181,7 +206,7 @@ class Ruled:
     request: str = ""
 
 
-@tagged
+@tag_union_member
 @dataclass(frozen=True, slots=True)
 class Rearranged:
     """A strategy moved programs to an island, which then holds these records and no others."""
@@ -218,8 +243,8 @@ class Stamped:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """What a campaign has spent, over all its runs. `programs` counts judged proposals (an `internal` one is none), `judge_seconds` wall time in judge slots,
-    `measure_seconds` that of the measurements alone. `rejudged` counts programs that a newer version of the task has judged again,
+    """Spent budget of a campaign, over all its runs. `programs` counts evaluated proposals (an `internal` one is none), `judge_seconds` wall time in worker slots,
+    `measure_seconds` that of the measurements alone. `rejudged` counts programs that a newer version of the task has evaluated again,
     which are no measurements here; `calls` those of models, `tokens` theirs, prompts and answers together."""
 
     programs: int = 0

@@ -7,6 +7,15 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import NewType
 
+__all__ = [
+    "Program",
+    "ProgramId",
+    "TextId",
+    "canonical",
+    "digest",
+    "text_id",
+]
+
 ProgramId = NewType("ProgramId", str)
 """64 hexadecimal digits: the SHA-256 of a program's files."""
 TextId = NewType("TextId", str)
@@ -16,17 +25,17 @@ _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=
 
 
 def canonical(value: object) -> str:
-    """`value` as JSON with sorted keys and no spaces: equal values have equal texts. NaN and infinity are refused."""
+    """Returns `value` as JSON with sorted keys and no spaces: equal values have equal texts. NaN and infinity are refused."""
     return _ENCODER.encode(value)
 
 
 def digest(text: str) -> str:
-    """The SHA-256 of `text` in UTF-8, as 64 hexadecimal digits."""
+    """Returns the SHA-256 of `text` in UTF-8, as 64 hexadecimal digits."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def text_id(text: str) -> TextId:
-    """The name of a text in the log."""
+    """Returns the name of a text in the log."""
     return TextId(digest(text))
 
 

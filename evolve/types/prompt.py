@@ -1,6 +1,6 @@
-"""What a model is asked, and what it answers.
+"""Prompts to models, and replies.
 
-Invariant: a prompt is a value: equal prompts have equal `request` digests, on every machine and in every version of Python."""
+A prompt is a value: equal prompts have equal `request` digests, on every machine and in every version of Python."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -9,11 +9,24 @@ from typing import Literal
 
 from evolve.types.program import canonical, digest
 
+__all__ = [
+    "PROPOSE",
+    "PURPOSES",
+    "Finish",
+    "Message",
+    "Prompt",
+    "Reply",
+    "Role",
+    "Section",
+    "Usage",
+    "estimate_tokens",
+]
+
 Role = Literal["system", "user", "assistant"]
 Finish = Literal["stop", "length", "refused", ""]
 PROPOSE = "propose"
 PURPOSES = frozenset({PROPOSE, "repair", "reflect", "novelty", "embed"})
-"""What a model is called for, but for the check at the start."""
+"""Purposes of calls, but for the check at the start."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +65,7 @@ class Prompt:
 
     @property
     def request(self) -> str:
-        """32 hexadecimal digits that name what is asked, however its messages are cut into sections."""
+        """32 hexadecimal digits that name the messages, however they are cut into sections."""
         return _request(self)
 
     @property
@@ -63,17 +76,17 @@ class Prompt:
     @property
     def estimated_tokens(self) -> int:
         """Tokens of all messages where nobody counted them."""
-        return sum(estimated(message.text) for message in self.messages)
+        return sum(estimate_tokens(message.text) for message in self.messages)
 
-    def answered(self, reply: str, more: Iterable[Section]) -> "Prompt":
-        """The dialogue as it goes on: what the model said, and the next message to it."""
+    def continue_with(self, reply: str, more: Iterable[Section]) -> "Prompt":
+        """Returns the dialogue with the reply of the model and the next message to it."""
         said = Message("assistant", (Section("reply", reply),))
         return replace(self, messages=(*self.messages, said, Message("user", tuple(more))))
 
 
 @lru_cache(maxsize=64)
 def _request(prompt: Prompt) -> str:
-    """Kept for the few calls that are made ready at once, since it is asked for more than once."""
+    # Kept for the few calls that are made ready at once, since it is asked for more than once.
     texts = [message.text for message in prompt.messages]
     lengths = [[message.role, len(text)] for message, text in zip(prompt.messages, texts, strict=True)]
     head = canonical([lengths, prompt.temperature, prompt.effort, prompt.max_tokens])
@@ -82,7 +95,7 @@ def _request(prompt: Prompt) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What a call has used, its failed attempts too where a server may have charged them. `cached_tokens` are among the `prompt_tokens`.
+    """Tokens of a call, its failed attempts too where a server may have charged for them. `cached_tokens` are among the `prompt_tokens`.
     `exact`: all of it was said by the server; else a token is taken for four characters."""
 
     prompt_tokens: int = 0
@@ -91,7 +104,7 @@ class Usage:
     exact: bool = False
 
     def plus(self, other: "Usage") -> "Usage":
-        """Both together; exact where both are."""
+        """Returns the sum; exact where both are."""
         return Usage(
             self.prompt_tokens + other.prompt_tokens,
             self.completion_tokens + other.completion_tokens,
@@ -116,6 +129,6 @@ class Reply:
     retries: Mapping[str, int] = field(default_factory=dict)
 
 
-def estimated(text: str) -> int:
-    """Tokens of a text where nobody counted them: a quarter of its characters, at least 1 unless it is empty."""
+def estimate_tokens(text: str) -> int:
+    """Returns the tokens of a text where nobody counted them: a quarter of its characters, at least 1 unless it is empty."""
     return (len(text) + 3) // 4

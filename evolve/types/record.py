@@ -1,4 +1,4 @@
-"""What the log says of a proposal or a measurement, and what a strategy and an operator hand over."""
+"""Records of proposals and measurements, and the values that strategies and operators hand over."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,12 +9,27 @@ from evolve.types.evaluation import Evaluation
 from evolve.types.program import Program, ProgramId
 from evolve.types.prompt import Finish, Role
 
+__all__ = [
+    "Call",
+    "Child",
+    "Insertion",
+    "Lesson",
+    "Origin",
+    "OriginKind",
+    "Part",
+    "Placement",
+    "Record",
+    "RecordId",
+    "Selection",
+    "Traits",
+]
+
 OriginKind = Literal["seed", "proposal", "measurement", "import"]
 RecordId = int
 
 
 class Insertion(IntEnum):
-    """What the archive did with a record. The order means something: a larger one is more."""
+    """Decision of the archive about a record. The order means something: a larger one is more."""
 
     NOT_ADDED = 0
     PENDING = 1
@@ -33,7 +48,7 @@ class Placement:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a record comes from. `step` is the number of its `Asked`; `index` counts the children of the step, of which there
+    """Origin of a record. `step` is the number of its `Asked`; `index` counts the children of the step, of which there
     are `count`; parents and inspirations are record ids; a measurement's `about` is the record that it measures, on
     `case` where that is not what the search sees."""
 
@@ -67,7 +82,7 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Child:
-    """What an operator makes of a selection; without a program, `thought` says why there is none. `lessons` are texts for the operators to come."""
+    """Child that an operator makes of a selection; without a program, `thought` says why there is none. `lessons` are texts for the operators to come."""
 
     program: Program | None
     thought: str = ""
@@ -77,7 +92,7 @@ class Child:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What a strategy drew for a proposal: record ids, the operator's name, and how many children are wanted. `model` names the one to
+    """Draw of a strategy for a proposal: record ids, the operator's name, and how many children are wanted. `model` names the one to
     call, where the operator needs one; empty: the campaign draws it."""
 
     operator: str
@@ -136,7 +151,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Traits:
-    """What a strategy must know of an operator. `needs_model`: it calls one; `parents`: how many records it wants to see as parents at
+    """Traits of an operator that a strategy must know. `needs_model`: it calls one; `parents`: how many records it wants to see as parents at
     least; `takes_failures`: its parent is a program that failed, and not an elite."""
 
     needs_model: bool = False
@@ -145,5 +160,5 @@ class Traits:
 
     @property
     def takes_one_elite(self) -> bool:
-        """One program that succeeded is all that it must have as a parent."""
+        """True where one program that succeeded is enough as a parent."""
         return self.parents <= 1 and not self.takes_failures

@@ -1,6 +1,4 @@
-"""What looks like a key where none may stand: in settings, which are shown, logged and handed on.
-
-Invariant: only the place of a key is told, never any of it."""
+"""Keys in settings, where none may stand: settings are shown, logged and handed on. Only the place of a key is told, never any of it."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -17,12 +15,12 @@ _VALUES = re.compile(
 
 
 def place_of_key(values: Mapping[str, Any]) -> str:
-    """Where in nested settings a key stands, by its dotted name; empty where none does."""
+    """Returns the dotted name of the first key in nested settings; empty where there is none."""
     return next((name for name, key, value in _leaves(values, "") if _is_key(key, value)), "")
 
 
 def _leaves(value: Any, name: str, key: str = "") -> Iterator[tuple[str, str, Any]]:
-    """Each value that holds no others: its dotted name, the last word of it, and the value."""
+    """Yields each value that holds no others: its dotted name, the last word of it, and the value."""
     if isinstance(value, Mapping):
         for inner, item in value.items():
             yield from _leaves(item, f"{name}.{inner}" if name else str(inner), str(inner))

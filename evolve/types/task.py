@@ -1,4 +1,4 @@
-"""What a task is: the value that the engine, the judge and the prompts share. Loading it from files is `evolve.task`."""
+"""Tasks as values, which engine, evaluation and prompts share. `evolve.task` loads them from files."""
 
 import re
 from collections.abc import Mapping
@@ -8,14 +8,34 @@ from typing import Literal
 
 from evolve.types.program import Program
 
+__all__ = [
+    "Anchor",
+    "Axis",
+    "Case",
+    "Check",
+    "Constraint",
+    "Direction",
+    "EvaluatorSource",
+    "Fitness",
+    "Grants",
+    "Limits",
+    "Needs",
+    "Objective",
+    "Scalar",
+    "Stage",
+    "Task",
+    "Twin",
+    "top_share",
+]
+
 Scalar = bool | int | float | str
 Direction = Literal["max", "min"]
 
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """What a stage holds while it runs: processor cores, GPUs, and whether it has the machine to itself, which is all that evolve judges for one user there. A stage that needs more than one core, the
-    machine, or is `pinned`, is kept to the cores that it has leased; its judge too, where it is `pinned`, which a stage must be whose candidates are timed."""
+    """Resources that a stage holds while it runs: processor cores, GPUs, or the machine to itself as far as evolve runs programs for this user there. A stage that needs more than one core, the
+    machine, or is `pinned`, is kept to the cores that it has leased; its worker too, where it is `pinned`, which a stage must be whose candidates are timed."""
 
     cores: int = 1
     gpus: int = 0
@@ -24,12 +44,12 @@ class Needs:
 
     @property
     def leased(self) -> bool:
-        """Whether a stage with these needs leases anything."""
+        """Returns whether a stage with these needs leases anything."""
         return self.cores > 1 or self.gpus > 0 or self.exclusive or self.pinned
 
 
 def top_share(text: str) -> float:
-    """`"top 30%"` as 0.3; raises `ValueError` for another text, and for a share that is not above 0 and below 1."""
+    """Returns `"top 30%"` as 0.3; raises `ValueError` for another text, and for a share that is not above 0 and below 1."""
     match = re.fullmatch(r"top (\d+(?:\.\d+)?) ?%", text)
     if match is None or not 0 < float(match[1]) < 100:
         raise ValueError('a share is written like "top 30%"')
@@ -71,7 +91,7 @@ class Anchor:
 
 @dataclass(frozen=True, slots=True)
 class Fitness:
-    """How the fitness is called and shown. Inside the engine it is always maximised; `shown` is what the user reads. `log_ratio`: it is the logarithm of a ratio to the seed, whose own
+    """Name and form of the fitness. Inside the engine it is always maximised; `shown` is what the user reads. `log_ratio`: it is the logarithm of a ratio to the seed, whose own
     true value is 0."""
 
     name: str = "fitness"
@@ -80,11 +100,11 @@ class Fitness:
     log_ratio: bool = False
 
     def inside(self, value: float) -> float:
-        """The user's number as the engine's: larger is better."""
+        """Returns the user's number as the engine's: larger is better."""
         return value if self.direction == "max" else -value
 
     def shown(self, value: float) -> float:
-        """The engine's number as the user's."""
+        """Returns the engine's number as the user's."""
         return self.inside(value)
 
 
@@ -99,24 +119,24 @@ class Objective:
     reference: float | None = None
 
     def inside(self, value: float) -> float:
-        """The user's number as the engine's: larger is better."""
+        """Returns the user's number as the engine's: larger is better."""
         return value if self.direction == "max" else -value
 
     def shown(self, value: float) -> float:
-        """The engine's number as the user's."""
+        """Returns the engine's number as the user's."""
         return self.inside(value)
 
 
 @dataclass(frozen=True, slots=True)
 class Constraint:
-    """What a metric must be: at least or at most a number (or both), of which one is given."""
+    """Bound of a metric: at least or at most a number (or both), of which one is given."""
 
     metric: str
     at_least: float | None = None
     at_most: float | None = None
 
     def violation(self, value: float) -> float:
-        """How far a value is beyond the bound, in units of the bound (of 1, for a bound of 0); 0 where it is met."""
+        """Returns how far a value is beyond the bound, in units of the bound (of 1, for a bound of 0); 0 where it is met."""
         low = 0.0 if self.at_least is None else max(0.0, self.at_least - value) / (abs(self.at_least) or 1.0)
         high = 0.0 if self.at_most is None else max(0.0, value - self.at_most) / (abs(self.at_most) or 1.0)
         return low + high
@@ -124,7 +144,7 @@ class Constraint:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """Something else to judge a program on than what the search sees: the task with other parameters. Its name is unique."""
+    """A held-out case: the task with other parameters, which the search never sees. Its name is unique."""
 
     name: str
     parameters: Mapping[str, Scalar] = field(default_factory=dict)
@@ -132,7 +152,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Grants:
-    """What a task's candidates may do beyond the usual, each by its name. `gpu`: how many devices they may use at most; `execute`: start
+    """Permissions of a task's candidates beyond the usual, each by its name. `gpu`: how many devices they may use at most; `execute`: start
     programs; `memfd`: make files in memory; `shm`: bytes of shared memory in /dev/shm; `read`: folders of the host that they may read;
     `threads`: threads that numerical libraries start; `network`: "off", or "loopback" (a loopback of their own, which no process outside
     shares); `template`: forked from a warm process (False: a fresh interpreter for each session, inside the same box).
@@ -151,7 +171,7 @@ class Grants:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one candidate session may use, and what is kept of it. `memory`, `file_size` and `scratch` (its working folder) in bytes,
+    """Limits of one candidate session, and of what is kept of it. `memory`, `file_size` and `scratch` (its working folder) in bytes,
     `inodes` files in that folder, `tasks` processes and threads, `result` and `log` bytes per message and of output kept; `preload` names
     the modules that the warm template imports before it forks. `artifacts` and `feedback` are bytes of one evaluation: of its artifacts
     together, as JSON, and of its feedback."""
@@ -172,7 +192,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """What `evolve task check` may ask of a task beside its seed. `determined`: each input has one right answer, so that every other one is refused; an answer
+    """Settings of `evolve task check` beside the seed. `determined`: each input has one right answer, so that every other one is refused; an answer
     may be as exact as `precision`, and no less. `honest` and `dishonest` are patterns of files and folders in the task's folder, programs that must
     pass as the seed does, and programs that must gain nothing. No candidate and no prompt sees them."""
 
@@ -194,7 +214,7 @@ class Twin:
 
 @dataclass(frozen=True, slots=True)
 class EvaluatorSource:
-    """Where a task's judging code comes from: a file of the task's folder, or a plugin's evaluator with its settings."""
+    """Place of a task's evaluator: a file of the task's folder, or a plugin's evaluator with its settings."""
 
     path: str | None = None
     plugin: str | None = None
@@ -208,10 +228,10 @@ class Task:
 
     `context` holds files that a program finds beside its own and may not change; `new_files` are patterns of the files that it may
     add. `one_file` is the name of the file in `folder` that is the whole task, empty where the folder is; `task_file` that of the
-    task file in `folder`, empty where it is the folder's `task.toml` or the one file. `carry` names the artifacts of a parent that its children's judging is given. `held_out` are the cases that decide about
-    promotion and that the search never sees. `python` is the interpreter of judge and candidate; empty: the engine's own.
+    task file in `folder`, empty where it is the folder's `task.toml` or the one file. `carry` names the artifacts of a parent that the evaluation of its children is given. `held_out` are the cases that decide about
+    promotion and that the search never sees. `python` is the interpreter of worker and candidate; empty: the engine's own.
     `prompts` replace templates of the engine's prompts, by name; they are the Markdown files of `prompts_folder`, a folder within `folder`, and decide no score.
-    A model's program that is nearer than `novelty_distance` to another of its island is not judged. `check` says what a check of the task tries beside its seed.
+    A model's program that is nearer than `novelty_distance` to another of its island is not evaluated. `check` says what a check of the task tries beside its seed.
     `verifier` is the text of the script that checks the task's certificates with the standard library alone; empty where it brings none."""
 
     name: str
@@ -247,5 +267,5 @@ class Task:
 
     @property
     def path(self) -> str:
-        """What names the task on a command line: its folder, its one file, or its task file where the folder has several."""
+        """Returns the path that names the task on a command line: its folder, its one file, or its task file where the folder has several."""
         return str(PurePath(self.folder) / (self.one_file or self.task_file))

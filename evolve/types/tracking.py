@@ -1,6 +1,4 @@
-"""What trackers are told of a campaign: when a run begins, of each record, and when the run ends.
-
-Invariant: plain values; every fitness is in the user's direction. Nothing that a tracker does changes a campaign."""
+"""Values for trackers: the beginning of a run, each record, and the end of the run. Every fitness is in the user's direction."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,10 +8,17 @@ from evolve.types.evaluation import Trust
 from evolve.types.program import ProgramId
 from evolve.types.record import RecordId
 
+__all__ = [
+    "TrackedBest",
+    "TrackedEnd",
+    "TrackedRecord",
+    "TrackedRun",
+]
+
 
 @dataclass(frozen=True, slots=True)
 class TrackedRun:
-    """A run begins. `records` is how many the log has already: the next one is of number `records` + 1, so that a campaign that goes on goes on
+    """Beginning of a run. `records` is how many the log has already: the next one is of number `records` + 1, so that a campaign that goes on goes on
     in its tracker, too. `log` is the path of the log, beside which a tracker may write."""
 
     campaign: str
@@ -40,7 +45,7 @@ class TrackedBest:
 
 @dataclass(frozen=True, slots=True)
 class TrackedRecord:
-    """One settled record, and where the campaign is with it: what was found, and what was spent in all its runs. `fitness` is None where
+    """One settled record, and the state of the campaign with it: the best program, and what all runs have spent. `fitness` is None where
     the program failed, whose `outcome` says how."""
 
     campaign: str
@@ -73,7 +78,7 @@ class TrackedRecord:
 
 @dataclass(frozen=True, slots=True)
 class TrackedEnd:
-    """A run ended, and why; a `reason` that is empty means by an error."""
+    """End of a run, with its reason; a `reason` that is empty means by an error."""
 
     campaign: str
     reason: str

@@ -14,7 +14,7 @@ from evolve.campaign import Campaign, campaigns, log_path
 from evolve.commands import Grant, Plan, Plugins, Request, budget_of, flat, plan_campaign, run_campaign, say
 from evolve.stop import Amount, Budget
 from evolve.types import ConfigError
-from evolve.types.suggest import did_you_mean
+from evolve.types.errors import did_you_mean
 from evolve_compare.fairness import ComparedArm
 from evolve_compare.outcomes import CampaignOutcome, changes_search, read_outcome
 

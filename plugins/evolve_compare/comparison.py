@@ -11,7 +11,7 @@ import numpy as np
 from evolve.statistics import LEVEL
 from evolve.statistics.bootstrap import bootstrap, drawn, interquartile_mean, limits
 from evolve.types import ConfigError, Fitness
-from evolve.types.suggest import did_you_mean
+from evolve.types.errors import did_you_mean
 from evolve_compare.fairness import ComparedArm, check_fairness
 from evolve_compare.outcomes import (
     CampaignOutcome,

@@ -5,7 +5,7 @@ Equal claims make equal bytes; every word of a program, a model or a task is esc
 from collections.abc import Iterator
 
 from evolve.markdown import escape, format_code, format_table
-from evolve.task import CERTIFICATE, PROOF_SCRIPT, proof_script, sentence
+from evolve.task import CERTIFICATE, PROOF_SCRIPT, proof_script, read_sentence
 from evolve.types import Task
 from evolve_publish.claims import Claims, EvaluationClaim, format_number, format_value
 
@@ -52,7 +52,7 @@ def make_pages(claims: Claims, task: Task) -> dict[str, bytes]:
     certificate = claims.certificate
     # Without a verifier of the task, a certificate can be made again, but not be checked by the standard library alone.
     if certificate and certificate.fitness is not None and task.verifier and CERTIFICATE in certificate.artifacts:
-        page += _PROOF.format(statement=escape(sentence(task.verifier)))
+        page += _PROOF.format(statement=escape(read_sentence(task.verifier)))
         script = proof_script(task, certificate.fitness, claims.name, certificate.artifacts[CERTIFICATE])
         pages[PROOF_SCRIPT] = script.encode("ascii", "backslashreplace")
     return pages | {README: page.encode("utf-8")}

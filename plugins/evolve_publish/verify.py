@@ -13,7 +13,7 @@ import evolve.task
 from evolve.commands import Plugins, Worker
 from evolve.edits import refusal
 from evolve.statistics import PRIOR_DEGREES, Pool
-from evolve.task import bundled, place_of_bundled
+from evolve.task import list_bundled, place_of_bundled
 from evolve.types import ConfigError, Program, Task, TaskError
 from evolve_publish.checks import AGREES, CANNOT_BE_TOLD, DIFFERS, ClaimCheck, Verification, check_equal, worst_verdict
 from evolve_publish.claims import (
@@ -85,7 +85,7 @@ def verify(contents: Contents, verifier: Verifier) -> Verification:
 def is_known_task(claim: TaskClaim) -> bool:
     """Returns whether the task ships with this package, in this version, so that its evaluator is no stranger's. Parameters that are texts must be the task's own: an evaluator may read
     much into a text."""
-    if claim.name not in bundled():
+    if claim.name not in list_bundled():
         return False
     place = place_of_bundled(claim.name)
     plain = evolve.task.load(place).parameters

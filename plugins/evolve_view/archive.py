@@ -15,7 +15,7 @@ from evolve import report
 from evolve.archive import Elite, Stats
 from evolve.campaign import Campaign
 from evolve.types import Axis, ConfigError, Fitness, Objective, RecordId
-from evolve.types.suggest import did_you_mean
+from evolve.types.errors import did_you_mean
 from evolve_view.charts import ChartFigure, Series
 from evolve_view.requests import query_number, render_page, root
 

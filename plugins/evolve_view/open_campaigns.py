@@ -11,7 +11,7 @@ from evolve.campaign import Campaign, campaigns, log_path
 from evolve.commands import Plugins
 from evolve.report import writer
 from evolve.types import ConfigError
-from evolve.types.suggest import did_you_mean
+from evolve.types.errors import did_you_mean
 
 KEPT = 6
 """Campaigns that stay open; one of 100,000 records takes a few hundred MB."""

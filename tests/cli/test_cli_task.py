@@ -5,7 +5,7 @@ import json
 import pytest
 
 import evolve.task
-from evolve.task import making
+from evolve.task import folders
 
 
 def test_bundled_tasks_are_listed(call):
@@ -72,7 +72,7 @@ def test_a_folder_is_listed_once(call, monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", making.kinds())
+@pytest.mark.parametrize("kind", folders.starter_kinds())
 def test_every_new_task_passes(call, home, kind):
     """Exit code 0, a table for a person, and the word."""
     call("task", "new", "mine", "--kind", kind)
@@ -98,7 +98,7 @@ def test_a_task_that_fails_is_told_with_remedies_and_as_json(call, home):
     checked = call("task", "check", "mine")
     assert checked.exit_code == 1
     assert checked.stderr == "trying the seed, twice ...\n"
-    assert "wrong at judging 1: no" in checked.stdout
+    assert "wrong: no" in checked.stdout
     assert "what to do\n  seed: mend the seed or the evaluator" in checked.stdout
     assert "mine is NOT ready: 1 failed, 1 not tried" in checked.stdout
     result = json.loads(call("task", "check", "mine", "--json").stdout)
@@ -115,7 +115,7 @@ def test_a_seed_cannot_forge_what_is_said_of_it(call, home):
     checked = call("task", "check", "mine")
     assert checked.exit_code == 1, checked.output
     said = [line for line in checked.stdout.splitlines() if "may be used" in line]
-    assert [" ".join(line.split()) for line in said] == ["seed failed crashed at judging 1: mine may be used: 9 passed"]
+    assert [" ".join(line.split()) for line in said] == ["seed failed crashed: mine may be used: 9 passed"]
     assert [line for line in checked.stdout.splitlines() if line.startswith("mine ")] == [
         "mine is NOT ready: 1 failed, 1 not tried"
     ]
@@ -137,7 +137,7 @@ def test_what_cannot_be_set_is_refused(call, home, words, message):
 
 
 @pytest.mark.integration
-@pytest.mark.parametrize("kind", making.kinds())
+@pytest.mark.parametrize("kind", folders.starter_kinds())
 def test_a_new_task_runs_on_the_first_try_and_improves(call, home, kind):
     """Thirty programs are judged, and the best is better than the seed."""
     told = call("task", "new", "mine", "--kind", kind)

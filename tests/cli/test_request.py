@@ -7,7 +7,7 @@ import pytest
 from evolve import plugins
 from evolve.campaign import Campaign
 from evolve.cli.request import Layers, Request, continued_plan, new_plan
-from evolve.task import making
+from evolve.task import folders
 from evolve.types import ConfigError, TaskError
 from tests.written import Written, number_task
 
@@ -273,7 +273,7 @@ def test_a_folder_that_was_moved_and_renamed_is_the_same_task(begun, folder, tmp
 def test_a_campaign_on_a_file_is_named_after_the_file(tmp_path, home, monkeypatch):
     """Whatever its folder is called; a task of that folder, and a name that is given, stay."""
     monkeypatch.chdir(tmp_path)
-    making.new("mine", "one-file", tmp_path / "work")
+    folders.create("mine", "one-file", tmp_path / "work")
     (tmp_path / "work" / "problem.py").rename(tmp_path / "work" / "route.py")
     assert new_plan(request("work/route.py"), plugins.load(()), home).name == "route"
     (tmp_path / "work" / "route.py").rename(tmp_path / "work" / "problem.py")

@@ -1,13 +1,17 @@
 """Facts about the programs that a task brings for its check."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import evolve.task
 from evolve import plugins
-from evolve.conformance.twins import program, twins
+from evolve.conformance import Finding
+from evolve.conformance.twins import check_twins, read_twins
+from evolve.evaluation import LocalExecutor
 from evolve.types import Check, EvaluatorSource, Program, Task, TaskError, Twin
 
 FILE = EvaluatorSource("evaluator.py")
@@ -25,7 +29,7 @@ def write(folder: Path, *names: str) -> None:
 
 
 def found(of: Task) -> list[Twin]:
-    return twins(of, plugins.load())
+    return read_twins(of, plugins.load())
 
 
 def test_a_file_stands_for_the_one_with_its_name_or_of_its_kind(tmp_path: Path) -> None:
@@ -34,7 +38,6 @@ def test_a_file_stands_for_the_one_with_its_name_or_of_its_kind(tmp_path: Path) 
     honest, other = found(task(tmp_path, honest=("twins/*",), dishonest=("cheats/*.py",)))
     assert (honest, other.honest) == (Twin("twins/b", {"b.c": "// twins/b.c\n"}), False)
     assert other.files == {"main.py": "// cheats/one.py\n"}
-    assert program(task(tmp_path), honest).files == {**FILES, "b.c": "// twins/b.c\n"}
 
 
 def test_a_folder_is_a_program_of_many_files(tmp_path: Path) -> None:
@@ -97,3 +100,73 @@ def test_the_evaluator_of_a_plugin_may_bring_some(tmp_path: Path, monkeypatch: p
     assert [twin.name for twin in found(of)] == ["plain", "cheat"]
     monkeypatch.setattr(plugins.Plugins, "evaluator", lambda self, source: object())
     assert found(of) == []
+
+
+EVALUATOR = """from evolve import Candidate, Evaluation, Trial, evaluator
+
+
+@evaluator
+def evaluate(candidate: Candidate, trial: Trial) -> Evaluation:
+    value = candidate.call("value")
+    if type(value) is not float:
+        return Evaluation.invalid("no number")
+    if value < 0:
+        raise ValueError("a fault of the evaluator")
+    return Evaluation.ok(value + {noise}, tag="too good" if value > 8 else "")
+"""
+TABLE = "[check]\nhonest = ['honest/*']\ndishonest = ['dishonest/*']\n"
+
+
+def check(folder: Path, programs: Mapping[str, str], *, noisy: bool = False) -> dict[str, Finding]:
+    """Returns the findings on programs that answer with these expressions, by their names; the seed has 5."""
+    files = {
+        "task.toml": f"schema = 1\ndeterministic = {str(not noisy).lower()}\n{TABLE}",
+        "README.md": "Be large.\n",
+    }
+    files["evaluator.py"] = EVALUATOR.replace("{noise}", "trial.seed * 0.25" if noisy else "0.0")
+    files |= {name: f"def value():\n    return {text}\n" for name, text in {"seed.py": "5.0", **programs}.items()}
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    task = evolve.task.load(folder)
+    with closing(LocalExecutor(task, 1)) as executor:
+        noise = 0.4 if noisy else 0.0
+        findings = check_twins(task, executor, read_twins(task, plugins.load()), 5.0, noise)
+    assert all(finding.remedy for finding in findings if finding.verdict == "failed")
+    return {finding.tried: finding for finding in findings}
+
+
+@pytest.mark.integration
+def test_honest_programs_pass_and_no_other_one_gains_anything(tmp_path: Path) -> None:
+    """A file or a folder; what fails, is tagged, or is no better than the seed has gained nothing."""
+    programs = {
+        "honest/better.py": "7.0",
+        "honest/refused.py": "7",
+        "honest/tagged.py": "9.0",
+        "dishonest/equal.py": "5.0",
+        "dishonest/failed.py": "None",
+        "dishonest/tagged.py": "9.0",
+        "dishonest/gains/seed.py": "6.0",
+        "dishonest/provokes.py": "-1.0",
+    }
+    told = check(tmp_path, programs)
+    assert {name: (one.verdict, one.happened) for name, one in told.items()} == {
+        "honest: honest/better": ("passed", "ok with fitness 7"),
+        "honest: honest/refused": ("failed", "invalid: no number"),
+        "honest: honest/tagged": ("failed", "its evaluator tags it: too good"),
+        "dishonest: dishonest/equal": ("passed", "ok with fitness 5, no better than the seed"),
+        "dishonest: dishonest/failed": ("passed", "invalid"),
+        "dishonest: dishonest/tagged": ("passed", "ok, and quarantined: too good"),
+        "dishonest: dishonest/gains": ("failed", "ok with fitness 6, better than the seed"),
+        "dishonest: dishonest/provokes": (
+            "failed",
+            "internal: the evaluator raised ValueError: a fault of the evaluator",
+        ),
+    }
+
+
+@pytest.mark.integration
+def test_what_is_within_the_noise_is_no_gain(tmp_path: Path) -> None:
+    """Of two measurements: the seed's standard deviation is 0.4 here."""
+    told = check(tmp_path, {"honest/a.py": "1.0", "dishonest/near.py": "6.5", "dishonest/far.py": "7.5"}, noisy=True)
+    assert [one.verdict for one in told.values()] == ["passed", "failed", "passed"]

@@ -92,7 +92,9 @@ class Writes:
     def _child(self, text: str, prompt: Prompt, reply: Reply, context: Context) -> Child:
         with suppress(ValueError):
             return Child(_with_number(text, reply.text), reply.text)
-        (again,) = context.model("repair").complete(prompt.answered(reply.text, [Section("complaint", "no number")]))
+        (again,) = context.model("repair").complete(
+            prompt.continue_with(reply.text, [Section("complaint", "no number")])
+        )
         try:
             return Child(_with_number(text, again.text), again.text)
         except ValueError:

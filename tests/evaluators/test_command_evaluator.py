@@ -18,7 +18,7 @@ from evolve.evaluators.settings import PLACEHOLDERS, CommandSettings
 from evolve.plugins import load
 from evolve.sandbox import Box
 from evolve.sandbox.machine.probe import probe
-from evolve.task import making
+from evolve.task import folders
 from evolve.types import Carried, Level, Limits, Outcome, TaskError, Trial
 from evolve.worker import load_evaluator
 from tests.pages import read_chapter
@@ -316,7 +316,7 @@ def test_a_script_does_not_see_what_it_is_rescored_with(judged: Judged, tmp_path
 @pytest.mark.integration
 def test_the_starter_of_a_script_runs_as_it_is(judged: Judged, tmp_path: Path) -> None:
     """Its score is computed from what it saves."""
-    folder = making.new("mine", "script", tmp_path / "mine")
+    folder = folders.create("mine", "script", tmp_path / "mine")
     task = evolve.task.load(folder)
     with closing(Box(task.limits, context=task.context, means=probe().means, hidden=(task.folder,))) as box:
         found = evaluate_job(

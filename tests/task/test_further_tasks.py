@@ -6,7 +6,8 @@ import pytest
 
 from evolve.campaign.workspace import new_path
 from evolve.evaluation.version import check_version
-from evolve.task import bundled, find, folders, load, making, name_of, own
+from evolve.task import find, folders, list_bundled, load, name_of
+from evolve.task.folders import list_own
 from evolve.types import TaskError
 
 FILES = {
@@ -56,14 +57,14 @@ def test_it_is_found_from_within_its_folder(folder: Path, monkeypatch: pytest.Mo
 
 def test_it_is_listed_beside_the_folder_s_own_task(folder: Path) -> None:
     """A campaign's file, another TOML file and one that cannot be a name are no tasks."""
-    assert own() == (folder, folder / "triton.toml")
+    assert list_own() == (folder, folder / "triton.toml")
 
 
 def test_a_wheel_holds_further_tasks_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Found by their names alone."""
     shipped = written(tmp_path / "evolve" / "_bundled" / "tasks" / "softmax")
     monkeypatch.setattr(folders, "_PACKAGE", tmp_path / "evolve")
-    assert bundled() == ("softmax", "softmax/triton")
+    assert list_bundled() == ("softmax", "softmax/triton")
     assert find("softmax/triton") == shipped / "triton.toml"
     assert folders.is_bundled(Path(load("softmax/triton").folder))
 
@@ -107,7 +108,7 @@ def test_its_errors_name_its_own_file(folder: Path) -> None:
     ("reference", "message"),
     [
         ("softmax/trition", "no task is called 'softmax/trition'. Did you mean 'softmax/triton'? Do: "),
-        ("sofmax/triton", "there is no task folder 'sofmax/triton'. Did you mean 'softmax/triton'? Do: check the path"),
+        ("sofmax/triton", "no task is called 'sofmax/triton'. Did you mean 'softmax/triton'? Do: `evolve task list`"),
         ("tasks/softmax/search.toml", "Do: name the folder; a further task of a folder is a file of"),
         ("softmax/task", "no task is called 'softmax/task'."),
         ("softmax/search", "no task is called 'softmax/search'."),
@@ -123,16 +124,16 @@ def test_what_is_no_further_task_is_refused(reference: str, message: str, folder
 def test_a_task_file_without_a_folder_s_own_task_is_none(folder: Path) -> None:
     """It lies beside a `task.toml`, or it is not looked at."""
     (folder / "task.toml").unlink()
-    assert own() == ()
-    with pytest.raises(TaskError, match=r"no task is called 'softmax/triton'|there is no task folder 'softmax/triton'"):
+    assert list_own() == ()
+    with pytest.raises(TaskError, match="no task is called 'softmax/triton'"):
         find("softmax/triton")
 
 
 def test_a_copy_has_all_tasks_of_the_folder(folder: Path) -> None:
     """And `run` wants the one that was named."""
-    place = making.copy("softmax/triton", Path("mine"))
+    place = folders.copy("softmax/triton", Path("mine"))
     assert place == Path("mine/triton.toml")
-    assert making.files(place) == tuple(sorted(FILES))
+    assert folders.list_files(place) == tuple(sorted(FILES))
     assert load(place).name == "mine/triton"
 
 

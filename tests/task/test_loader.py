@@ -200,7 +200,7 @@ def test_a_parameter_that_does_not_fit_is_refused(folder: Path, parameters: dict
 
 def test_a_task_without_parameters_says_so(tmp_path: Path) -> None:
     """There is nothing to choose from."""
-    folder = written(tmp_path / "bare", {"task.toml": "schema = 1"})
+    folder = written(tmp_path / "bare", {"task.toml": "schema = 1", "README.md": "", "seed.py": "", "evaluator.py": ""})
     with pytest.raises(TaskError, match=r"the task has no parameter 'n'. Do: leave it out, the task has no parameters"):
         load(folder, {"n": 1})
 

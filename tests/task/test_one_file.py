@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from evolve.evaluation.version import check_version
-from evolve.task import find, load, name_of, own
+from evolve.task import find, load, name_of
+from evolve.task.folders import list_own
 from evolve.task.one_file import program_of
 from evolve.types import EvaluatorSource, Program, TaskError
 
@@ -119,7 +120,7 @@ def test_a_folder_with_a_problem_has_the_folder_s_name(tmp_path: Path, monkeypat
     path.write_text(TEXT)
     for reference in (path, "tasks/mine/problem.py", "tasks/mine", "mine"):
         assert find(reference) == path
-    assert (name_of(path), load("mine").name, own()) == ("mine", "mine", (path,))
+    assert (name_of(path), load("mine").name, list_own()) == ("mine", "mine", (path,))
 
 
 def test_a_task_file_goes_before_a_problem(file: Path) -> None:

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evolve.sandbox import Completed
-from evolve.task import load, making
+from evolve.task import folders, load
 from evolve.testing import RehearsedCandidate
 from evolve.types import Evaluation, Outcome, Parameters, Trial
 from evolve.worker import load_evaluator
@@ -29,17 +28,6 @@ HOSTILE = [
 ]
 
 
-class Printing:
-    """A candidate whose command prints a text."""
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-
-    def run(self, argv: list[str], *, input: str) -> Completed:
-        """Whatever it is asked."""
-        return Completed(0, self._text, "")
-
-
 @pytest.fixture
 def judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, Any], Evaluation]:
     """What a new task of a kind finds of a candidate."""
@@ -49,7 +37,7 @@ def judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, An
 
     def judged(kind: str, candidate: Any) -> Evaluation:
         place = Path("tasks") / "mine"
-        task = load(place if place.exists() else making.new("mine", kind))
+        task = load(place if place.exists() else folders.create("mine", kind))
         ((_, evaluate),) = load_evaluator(task).stages(task)
         found: Evaluation = evaluate(candidate, Trial(parameters=Parameters(task.parameters)))
         return found
@@ -74,9 +62,3 @@ def test_a_number_that_is_too_large_for_a_float_is_repaired(judged: Callable[[st
         for speed in (10**400, 100.0)
     )
     assert (large.outcome, large.fitness) == (Outcome.OK, largest.fitness)
-
-
-@pytest.mark.parametrize("text", ["", "[" * 100_000, "1" * 5000, "[]", "[[1e999]]", '{"a": 1}', "[[true]]", "\ud800"])
-def test_another_print_is_invalid(judged: Callable[[str, Any], Evaluation], text: str) -> None:
-    """What a command prints is a claim, too."""
-    assert judged("command", Printing(text)).outcome is Outcome.INVALID

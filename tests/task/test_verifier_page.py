@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from evolve.task import verifier
+from evolve.task.verifier import check_verifier
 
 PAGE = (Path(__file__).parents[2] / "docs" / "tasks.md").read_text("utf-8")
 
@@ -16,7 +16,7 @@ def test_the_example_of_the_page_is_a_verifier() -> None:
     (text,) = [
         block for block in re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL) if "PROVES" in block
     ]
-    verifier.check(Path("verifier.py"), text)
+    check_verifier(Path("verifier.py"), text)
     names: dict[str, object] = {}
     exec(text, names)
     proven = names["proven"]

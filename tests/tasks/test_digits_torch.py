@@ -13,7 +13,7 @@ import pytest
 from evolve.operators.literals import template
 from evolve.sandbox import Box
 from evolve.sandbox.machine.probe import probe
-from evolve.task import load, making
+from evolve.task import folders, load
 from evolve.types import Outcome, Program, SandboxError
 from evolve_recipe.recipe import Recipe
 from tests.judged_here import Judged, judging
@@ -61,7 +61,7 @@ def test_the_images_are_those_of_the_other_task() -> None:
 def test_a_copy_has_the_images_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It may lie where there is no other task."""
     monkeypatch.chdir(tmp_path)
-    copied = making.copy("digits_torch", tmp_path / "mine")
+    copied = folders.copy("digits_torch", tmp_path / "mine")
     assert not [path for path in copied.rglob("*") if path.is_symlink()]
     assert (copied / "digits.npz").read_bytes() == (FOLDER / "digits.npz").read_bytes()
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from evolve.operators.literals import template
-from evolve.task import bundled, find, load
+from evolve.task import find, list_bundled, load
 from evolve.types import Parameters, Task
 from evolve_kernel.answers import check_answers
 from evolve_kernel.problem import KernelProblem
@@ -18,7 +18,7 @@ from evolve_kernel.problem import load as load_problem
 sys.path.insert(0, str(Path(__file__).parent))
 from fake_triton import launched
 
-NAMES = tuple(name for name in bundled() if name.endswith("/triton"))
+NAMES = tuple(name for name in list_bundled() if name.endswith("/triton"))
 SMALL = {
     "kernel_softmax/triton": ({"rows": 3, "columns": 1030}, {"rows": 2, "columns": 1}),
     "kernel_layernorm/triton": ({"rows": 3, "columns": 1030}, {"rows": 2, "columns": 1}),

@@ -170,7 +170,7 @@ def test_an_unknown_member_of_an_enumeration_is_refused(outcome: object) -> None
 def test_a_field_that_json_cannot_hold_is_refused() -> None:
     """A type that the codec does not know is found when it is first used, not read as something else."""
 
-    @dataclass(frozen=True)
+    @dataclass(frozen=True, slots=True)
     class Odd:
         when: complex
 

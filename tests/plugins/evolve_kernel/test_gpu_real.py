@@ -9,7 +9,7 @@ import pytest
 
 from evolve.evaluation import Job, LocalExecutor, Report, decode_report, encode_job
 from evolve.evaluation.machine import has_gpu
-from evolve.task import bundled, load
+from evolve.task import list_bundled, load
 from evolve.types import Outcome, Parameters, Task, Trial
 
 pytestmark = [pytest.mark.gpu, pytest.mark.slow]
@@ -116,7 +116,7 @@ def judged(task: Task, files: Mapping[str, str] | None = None) -> Report:
         return decode_report(executor.submit(job.id, encode_job(job)).result(timeout=PATIENCE))
 
 
-@pytest.mark.parametrize("name", [name for name in bundled() if name.endswith("/triton")])
+@pytest.mark.parametrize("name", [name for name in list_bundled() if name.endswith("/triton")])
 def test_a_seed_is_right_and_as_fast_as_itself(name: str) -> None:
     """Two clocks agreed on every call that counts, or there would be no score."""
     evaluation = judged(load(name)).evaluation

@@ -1,4 +1,4 @@
-"""Judges a program: asks it for throws in a process of its own, checks what comes back, and lets the balls fly here."""
+"""Evaluates a program: asks it for throws in a process of its own, checks what comes back, and lets the balls fly here."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Computes the score from what the script has saved. It runs in the judge, where programs cannot see it: nothing that they say is believed."""
+"""Computes the score from what the script has saved. It runs in the worker, where programs cannot see it: nothing that they say is believed."""
 
 import math
 
