@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from evolve.devices.gpu import Gpu
+from evolve.devices.gpus import Gpu
 from evolve.devices.processors import numbers, ranges
 from evolve.types import ConfigError
 
@@ -45,23 +45,22 @@ def parse(words: Sequence[str], gpus: Sequence[Gpu], cores: Collection[int]) -> 
 
 
 def filter_gpus(gpus: Sequence[Gpu], grant: Grant, environment: Mapping[str, str] = os.environ) -> list[Gpu]:
-    """Returns the GPUs that may be leased. Without `--devices`, `CUDA_VISIBLE_DEVICES` chooses among NVIDIA's:
+    """Returns the GPUs that may be leased. Without `--devices`, `CUDA_VISIBLE_DEVICES` chooses:
     uuids, their beginnings, or numbers in the order of the bus; as for CUDA, what follows a name that is no device's does not count."""
     if grant.gpus is not None:
         return [gpu for gpu in gpus if gpu.uuid in grant.gpus]
-    told = environment.get("CUDA_VISIBLE_DEVICES")
-    if told is None:
+    visible = environment.get("CUDA_VISIBLE_DEVICES")
+    if visible is None:
         return list(gpus)
-    nvidia = [gpu for gpu in gpus if gpu.vendor == "nvidia"]
     named: list[Gpu] = []
-    for word in filter(None, map(str.strip, told.split(","))):
-        found = [
-            gpu for gpu in nvidia if word == str(gpu.index) or (word.startswith("GPU-") and gpu.uuid.startswith(word))
+    for word in filter(None, map(str.strip, visible.split(","))):
+        matching = [
+            gpu for gpu in gpus if word == str(gpu.index) or (word.startswith("GPU-") and gpu.uuid.startswith(word))
         ]
-        if len(found) != 1:
+        if len(matching) != 1:
             break
-        named += found
-    return [gpu for gpu in gpus if gpu.vendor != "nvidia" or gpu in named]
+        named += matching
+    return [gpu for gpu in gpus if gpu in named]
 
 
 def _split_words(words: Sequence[str]) -> list[tuple[str, str]]:

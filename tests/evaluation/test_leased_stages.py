@@ -88,7 +88,7 @@ def test_two_candidates_never_have_one_gpu_at_a_time(tmp_path, leases, monkeypat
         executor.close()
     assert {report.evaluation.outcome for report in reports} == {Outcome.OK}
     assert {report.evaluation.device for report in reports} == {NAME}
-    assert all("driver 550.54.15, SM 1755 of 1980 MHz" in report.evaluation.environment for report in reports)
+    assert all("driver 550.54.15" in report.evaluation.environment for report in reports)
     uses = sorted((told(report, "seen")[0], told(report, "begun"), told(report, "ended")) for report in reports)
     assert {uuid for uuid, _, _ in uses} == set(UUIDS)
     for (uuid, _, ended), (after, begun, _) in pairwise(uses):
