@@ -509,9 +509,7 @@ class Leasing:
         self.open += 1
         if self.clock:
             self.clock.now += self.seconds
-        seat = Allocation("Fake GPU", self.seconds)
-        yield seat
-        seat.conditions = f"conditions of {stage.name}"
+        yield Allocation("Fake GPU", self.seconds, f"conditions of {stage.name}")
         self.open -= 1
 
 
