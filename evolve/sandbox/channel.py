@@ -320,12 +320,10 @@ class Conversation:
         if self._failure is not None:
             raise SessionFailed(self._failure.status, self._failure.message, self._failure.signal)
 
-    def ask(
-        self, payload: Sequence[Piece], what: str, seconds: float | None, *, binary: bool = False, file: int = -1
-    ) -> Any:
+    def ask(self, payload: Sequence[Piece], what: str, seconds: float | None, *, file: int = -1) -> Any:
         """The answer to a request, of which `what` is the name in a failure's message; `file` goes with it. Raises `SessionFailed`."""
         status, value = self._await(
-            lambda deadline: _answer(self._channel.exchange(payload, deadline, file), binary), what, seconds
+            lambda deadline: _answer(self._channel.exchange(payload, deadline, file)), what, seconds
         )
         if status is Status.OK:
             return value
@@ -425,10 +423,10 @@ def explain_signal(number: int, cpu_seconds: float, seconds: float) -> SessionFa
     return SessionFailed(Status.SIGNAL, f"the program was ended by signal {number} ({name})", number)
 
 
-def _answer(payload: bytes, binary: bool) -> tuple[Status, Any]:
+def _answer(payload: bytes) -> tuple[Status, Any]:
     """A reply as what it claims; raises `SessionFailed` for one that no honest process sends."""
     try:
-        reply = decode(payload, binary=binary)
+        reply = decode(payload)
     except WireError as error:
         raise SessionFailed(Status.BAD_JSON, f"the answer is no plain data: {shown(str(error), _MESSAGE)}") from error
     if type(reply) is not list or len(reply) != 2 or type(reply[0]) is not str:

@@ -239,9 +239,9 @@ class Session:
             raise SandboxError(f"a {kind} in a session that is for a build alone. Do: {kind} in another session")
         with attribute_failures(self):
             self._dialogue.check()
-            payload = pieces(request, binary=request[0] == "place")
+            payload = pieces(request)
             self._reached = kind
-            return self._dialogue.ask(payload, what, seconds, binary=request[0] == "keep", file=file)
+            return self._dialogue.ask(payload, what, seconds, file=file)
 
     def _start_watch(self, what: str) -> Stopwatch:
         """Returns the session's stopwatch, which is made when it is first needed."""

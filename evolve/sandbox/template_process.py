@@ -7,6 +7,7 @@ import json
 import os
 import select
 import socket
+import stat
 import subprocess
 import tempfile
 import time
@@ -19,7 +20,6 @@ from evolve.sandbox.inner.numeric import VARIABLES
 from evolve.sandbox.inner.scratch import NAME, remove_tree
 from evolve.sandbox.jail import Jail
 from evolve.sandbox.machine.identity import Identity, can_choose, is_root_for_good, take
-from evolve.sandbox.machine.visible import find_closed_folder
 from evolve.sandbox.means import Means
 from evolve.sandbox.output import readable
 from evolve.sandbox.policy import EVERY, Devices, jail_for
@@ -270,10 +270,10 @@ def _take_identity(home: str, means: Means) -> Identity | None:
         )
     if not can_choose():
         return None
-    closed = "" if means.namespaces else find_closed_folder(home)
-    if closed:
+    closed = [folder for folder in Path(home).resolve().parents if not folder.stat().st_mode & stat.S_IXOTH]
+    if closed and not means.namespaces:
         raise SandboxError(
-            f"candidates are a user of their own here, and cannot come to the temporary folder: {closed} is closed to others. Do: set TMPDIR to a "
+            f"candidates are a user of their own here, and cannot come to the temporary folder: {closed[0]} is closed to others. Do: set TMPDIR to a "
             "folder that is open, such as /tmp"
         )
     Path(home).chmod(0o711)  # candidates must come to the folder in it that is theirs

@@ -125,7 +125,7 @@ def test_nothing_is_waived_above_reduced(machine: Callable[[Level], Means], bund
 @pytest.mark.integration
 def test_a_task_with_a_python_that_cannot_be_used_is_told_so(circle_task: Task) -> None:
     """It is the task's error, and not the machine's."""
-    with pytest.raises(evolve.types.TaskError, match="is not there"):
+    with pytest.raises(evolve.types.TaskError, match="cannot be run: No such file"):
         confine(replace(circle_task, python="/nowhere/python"), WantedLevel())
 
 

@@ -11,7 +11,6 @@ from pathlib import Path
 
 from evolve.sandbox import kernel
 from evolve.sandbox.machine import identity
-from evolve.sandbox.machine.visible import find_closed_folder
 from evolve.sandbox.walls import cgroup, landlock, seccomp
 
 SWITCHES = (
@@ -43,8 +42,7 @@ except OSError as error:
 class Host:
     """`namespaces`, `landlock_error` and `cgroup_error` say what was refused, empty where nothing was; `landlock` is the version of its interface. `seccomp`:
     there is a filter for this architecture. `chooses_user`: candidates can be another user than the engine. `cgroup` is "v1", "v2" or empty. `switches` are the values of `SWITCHES` that there are. `container`: there
-    are signs of one; `filtered`: this process is under a system call filter already. `closed` is the folder on the way to the interpreter that
-    other users may not enter, empty where there is none."""
+    are signs of one; `filtered`: this process is under a system call filter already."""
 
     system: str
     architecture: str
@@ -58,11 +56,10 @@ class Host:
     switches: Mapping[str, str] = field(default_factory=dict)
     container: bool = False
     filtered: bool = False
-    closed: str = ""
 
 
-def read(python: str) -> Host:
-    """The facts of this machine, for candidates that run in the interpreter `python`."""
+def read() -> Host:
+    """Returns the facts of this machine."""
     version, error = _landlock()
     group, group_error = try_cgroup()
     return Host(
@@ -78,7 +75,6 @@ def read(python: str) -> Host:
         switches={name: text for name in SWITCHES if (text := _text(f"/proc/sys/{name}"))},
         container=any(Path(mark).exists() for mark in _CONTAINER_MARKS),
         filtered="\nSeccomp:\t2" in _text("/proc/self/status"),
-        closed=find_closed_folder(python),
     )
 
 

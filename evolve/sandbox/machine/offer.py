@@ -64,7 +64,7 @@ class ProbeResult:
 
 def offer(host: Host) -> Offer:
     """Returns the means that follow from the facts."""
-    findings = (_namespaces(host), _seccomp(host), _landlock(host), _cgroup(host), _interpreter(host))
+    findings = (_namespaces(host), _seccomp(host), _landlock(host), _cgroup(host))
     had = {finding.mean for finding in findings if finding.had}
     means = Means(
         namespaces="namespaces" in had,
@@ -199,19 +199,4 @@ def _cgroup(host: Host) -> MeanFinding:
         False,
         cause=f"{host.cgroup_error or 'none may be written'}; memory is watched instead, and may overshoot for a moment",
         remedy="none is needed; for a hard bound run as root, or in a scope of your own: `systemd-run --user --scope -p Delegate=yes evolve ...`",
-    )
-
-
-def _interpreter(host: Host) -> MeanFinding:
-    """Finds out whether candidates reach the interpreter: those of root run as another user; a private root shows it to them wherever it lies."""
-    name = "interpreter"
-    if not host.chooses_user or not host.closed:
-        return MeanFinding(name, True, "candidates reach it")
-    if not host.namespaces:
-        return MeanFinding(name, True, f"below {host.closed}, which is closed to others; reached by a private mount")
-    return MeanFinding(
-        name,
-        False,
-        cause=f"it lies below {host.closed}, which users other than root may not enter, and there are no namespaces for a private mount",
-        remedy="make the environment in a folder that is open to all users",
     )

@@ -19,7 +19,6 @@ from evolve.sandbox.box import Box
 from evolve.sandbox.machine import attempts, host, memo
 from evolve.sandbox.machine.memo import Memo
 from evolve.sandbox.machine.offer import PAGE, MeanFinding, Offer, ProbeResult, offer
-from evolve.sandbox.machine.visible import find_closed_parts, format_remedy, paths_of
 from evolve.sandbox.means import PLAIN, Means
 from evolve.sandbox.status import SessionFailed, Status
 from evolve.types import Level, Limits, Program, SandboxError
@@ -35,13 +34,12 @@ def probe(task_python: str = "", *, fresh: bool = False) -> ProbeResult:
     """Returns the means for the interpreter that a task names (empty: the engine's own). `fresh` tries all of it anew. Call it before any thread
     is started. Raises `SandboxError` where not even a harmless candidate runs."""
     python = shutil.which(task_python) or task_python or sys.executable
-    facts = host.read(python)
+    facts = host.read()
     offered, tried_before = offer(facts), Memo(memo.cache_folder(os.environ))
     key = memo.key(python, facts, offered.means)
     if not fresh and tried_before.has(key):
         return ProbeResult(python, offered.means, offered.findings)
-    usable = _leave_out_unreadable(offered, python) if facts.chooses_user else offered
-    found = find_best(python, usable, lambda means: find_failure(means, python))
+    found = find_best(python, offered, lambda means: find_failure(means, python))
     if found.means == offered.means:
         tried_before.keep(key)
     return found
@@ -117,20 +115,6 @@ def _target() -> Iterator[Mapping[str, Any]]:
         stack.callback(os.environ.pop, variable, None)
         port = server.getsockname()[1]
         yield {"file": str(file), "variable": variable, "process": process.pid, "port": port, "memory": _LIMITS.memory}
-
-
-def _leave_out_unreadable(offered: Offer, python: str) -> Offer:
-    """Returns the plain means where candidates are another user, to whom their interpreter is closed. Of editable packages the box says it,
-    which knows what of them is hidden."""
-    try:
-        closed = find_closed_parts(paths_of(python), private=offered.means.namespaces, loose=False)
-    except SandboxError:  # the trial says it
-        return offered
-    if not closed:
-        return offered
-    cause = f"users other than root may not read all of {closed[0]}, and candidates are another user"
-    finding = MeanFinding("interpreter", False, cause=cause, remedy=format_remedy(closed))
-    return Offer(PLAIN, tuple(finding if one.mean == finding.mean else one for one in offered.findings))
 
 
 def _correct(finding: MeanFinding, means: Means, offered: Offer, failures: Mapping[Means, str]) -> MeanFinding:
