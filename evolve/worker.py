@@ -16,16 +16,7 @@ from evolve.evaluation.attempt import Raised, attempt
 from evolve.evaluation.cascade import Bench, evaluate_job, prepare
 from evolve.evaluation.device_allocator import DeviceAllocator, Sandbox
 from evolve.evaluation.evaluator import CodedEvaluator
-from evolve.evaluation.job import (
-    GOES_ON,
-    WAITS,
-    Charge,
-    Description,
-    decode_charge,
-    decode_job,
-    encode_description,
-    encode_report,
-)
+from evolve.evaluation.job import GOES_ON, WAITS, Charge, Description, decode_job, decode_message, encode_message
 from evolve.evaluation.machine import environment, hardware, imports
 from evolve.evaluation.module import TaskCodeError, execute_file
 from evolve.evaluation.version import check_version, deciding
@@ -76,7 +67,7 @@ def serve(engine: Connection, make_box: MakeBox = _box) -> None:
     first = _receive(engine)
     if not first:
         return
-    charge = decode_charge(first)
+    charge = decode_message(Charge, first)
     task = charge.task
     allocator = attempt(
         lambda: DeviceAllocator(
@@ -87,7 +78,7 @@ def serve(engine: Connection, make_box: MakeBox = _box) -> None:
         )
     )
     if isinstance(allocator, Raised):
-        engine.send_bytes(encode_description(_failed(task, allocator)))
+        engine.send_bytes(encode_message(_failed(task, allocator)))
         return
     try:
         _serve(engine, task, allocator)
@@ -106,13 +97,13 @@ def _receive(engine: Connection) -> bytes:
 def _serve(engine: Connection, task: Task, allocator: DeviceAllocator) -> None:
     bench = attempt(lambda: _bench(task, allocator.isolation))
     if isinstance(bench, Raised):
-        engine.send_bytes(encode_description(_failed(task, bench)))
+        engine.send_bytes(encode_message(_failed(task, bench)))
         return
-    engine.send_bytes(encode_description(_description(bench, allocator)))
+    engine.send_bytes(encode_message(_description(bench, allocator)))
     gc.freeze()  # the evaluator's modules live as long as the worker: no collection looks at them again
     while data := _receive(engine):
         report = evaluate_job(decode_job(data), bench, allocator.open, allocator.allocate, allocator.beside)
-        engine.send_bytes(encode_report(report))
+        engine.send_bytes(encode_message(report))
 
 
 def _bench(task: Task, isolation: str) -> Bench:
@@ -134,33 +125,24 @@ def _description(bench: Bench, allocator: DeviceAllocator) -> Description:
 
 
 def _failed(task: Task, raised: Raised) -> Description:
-    """Describes why nothing can be evaluated. Our own errors say it already; anything else comes with the end of its traceback."""
-    error, source = raised.error, task.evaluator.path or task.evaluator.plugin
-    if isinstance(error, TaskCodeError):
-        return _traced(task, error.said, error.raised, "mend it; --debug shows the traceback")
-    if isinstance(error, EvolveError):
-        return Description(error=_of_the_task(task, error))
-    said = f"the evaluator {source!r} of task {task.name!r} does not load: {raised.line}"
-    return _traced(task, said, raised, "mend it until it can be imported; --debug shows where it fails")
-
-
-def _traced(task: Task, said: str, raised: Raised, remedy: str) -> Description:
-    """Describes what the task's code has raised, and what to do: the `remedy`, unless only a package is missing."""
+    """Describes why nothing can be evaluated. Our own errors say it already; what the task's code has raised comes with the end of its traceback."""
     error = raised.error
-    if task.python and isinstance(error, ModuleNotFoundError):
+    if isinstance(error, EvolveError) and not isinstance(error, TaskCodeError):
+        told = str(error)
+        if isinstance(error, TaskError | ConfigError) and task.folder not in told:
+            told = f"{task.path}: {'' if told.startswith('evaluator') else 'evaluator: '}{told}"
+        return Description(error=told)
+    told = f"the evaluator {(task.evaluator.path or task.evaluator.plugin)!r} of task {task.name!r} does not load: {raised.line}"
+    if isinstance(error, TaskCodeError):
+        told, raised = error.said, error.raised
+    remedy = "mend it; --debug shows the traceback"
+    if task.python and isinstance(raised.error, ModuleNotFoundError):
+        name = raised.error.name
         remedy = (
-            f"install {error.name} for the Python that the task names (`{task.python} -m pip install {error.name}`, or "
-            f"`uv pip install --python {task.python} {error.name}`), or name another in [environment]"
+            f"install {name} for the Python that the task names (`{task.python} -m pip install {name}`, or "
+            f"`uv pip install --python {task.python} {name}`), or name another in [environment]"
         )
-    return Description(error=f"{said}. Do: {remedy}", trace=raised.trace[-_TRACE_SHOWN:])
-
-
-def _of_the_task(task: Task, error: EvolveError) -> str:
-    """Returns the error's words, with the task's path where they do not name it."""
-    said = str(error)
-    if not isinstance(error, TaskError | ConfigError) or task.folder in said:
-        return said
-    return f"{task.path}: {'' if said.startswith('evaluator') else 'evaluator: '}{said}"
+    return Description(error=f"{told}. Do: {remedy}", trace=raised.trace[-_TRACE_SHOWN:])
 
 
 def load_evaluator(task: Task) -> "Evaluator":

@@ -14,8 +14,8 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent / "evaluation"))
 from judge_fakes import ANSWERING, FakeBox, small_task, written_task
 
-from evolve.evaluation import Job, decode_description, decode_report, encode_job
-from evolve.evaluation.job import Charge, encode_charge
+from evolve.evaluation import Job, decode_report, encode_job
+from evolve.evaluation.job import Charge, Description, decode_message, encode_message
 from evolve.evaluation.version import task_version
 from evolve.plugins import load
 from evolve.types import ConfigError, EvaluatorSource, Outcome, SandboxError, Stage, TaskError
@@ -36,13 +36,13 @@ def served(task, *jobs, box=None):
     thread = threading.Thread(target=lambda: _serve_and_close(worker, lambda charge, devices: box))
     thread.start()
     with engine:
-        engine.send_bytes(encode_charge(Charge(task)))
+        engine.send_bytes(encode_message(Charge(task)))
         with contextlib.suppress(BrokenPipeError):  # a worker without an evaluator ends before it reads a job
             for frame in [*map(encode_job, jobs), b""]:
                 engine.send_bytes(frame)
         frames = list(_frames(engine))
     thread.join()
-    return decode_description(frames[0]), [decode_report(frame) for frame in frames[1:]]
+    return decode_message(Description, frames[0]), [decode_report(frame) for frame in frames[1:]]
 
 
 def _frames(engine):
@@ -78,7 +78,7 @@ def test_a_second_box_is_made_for_the_first_who_asks_and_kept(tmp_path):
     thread.start()
     job = Job("1.0", "evaluate", files={"seed.py": ""})
     with engine:
-        engine.send_bytes(encode_charge(Charge(written_task(tmp_path, _BESIDE))))
+        engine.send_bytes(encode_message(Charge(written_task(tmp_path, _BESIDE))))
         engine.recv_bytes()
         assert len(boxes) == 1
         for _ in range(2):
@@ -197,9 +197,9 @@ def test_a_sandbox_that_does_not_start_is_described(tmp_path):
         raise SandboxError("no module named torch")
 
     with engine, worker:
-        engine.send_bytes(encode_charge(Charge(written_task(tmp_path, ANSWERING))))
+        engine.send_bytes(encode_message(Charge(written_task(tmp_path, ANSWERING))))
         serve(worker, broken)
-        description = decode_description(engine.recv_bytes())
+        description = decode_message(Description, engine.recv_bytes())
     assert description.error == "no module named torch"
 
 

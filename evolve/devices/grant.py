@@ -57,7 +57,8 @@ def _parse_numbers(word: str, which: str, known: Collection[int]) -> list[int]:
         raise ConfigError(f"--devices {word}: {error}. {_DO}") from None
     missing = set(wanted) - set(known)
     if missing:
-        raise ConfigError(f"--devices {word}: there is no {"core" if word.startswith("cpu") else "GPU"} {ranges(missing)} here, but {ranges(known)}. {_DO}")
+        what = "core" if word.startswith("cpu") else "GPU"
+        raise ConfigError(f"--devices {word}: there is no {what} {ranges(missing)} here, but {ranges(known)}. {_DO}")
     return wanted
 
 

@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any
 
 from evolve.devices import EVERYTHING, Grant, filter_gpus, find_gpus
-from evolve.evaluation.grants import check_alike, check_grants
+from evolve.evaluation.grants import check_grants
 from evolve.evaluation.interpreter import check
 from evolve.evaluation.job import (
     GOES_ON,
@@ -24,9 +24,8 @@ from evolve.evaluation.job import (
     Charge,
     Description,
     Report,
-    decode_description,
-    encode_charge,
-    encode_report,
+    decode_message,
+    encode_message,
 )
 from evolve.evaluation.machine import usable_cores
 from evolve.evaluation.slot import Slot, Submitted
@@ -65,9 +64,8 @@ class LocalExecutor:
         hidden: Sequence[str] = (),
         devices: Grant = EVERYTHING,
     ) -> None:
-        check_grants(task, hidden)
         self._gpus = filter_gpus(find_gpus(), devices) if task.limits.grants.gpu else []
-        check_alike(task, self._gpus)
+        check_grants(task, hidden, self._gpus)
         if task.python:
             check(task.python, clean_environment(os.environ))
         self._certifies = task.promotion == "certificate"
@@ -170,7 +168,7 @@ class WorkerSupervisor:
     def __init__(self, charge: Charge, grace: float, queue: WorkerQueue) -> None:
         self.spawner = SpawnerProcess(charge.task.python)
         self._python = charge.task.python
-        self._charge = encode_charge(charge)
+        self._charge = encode_message(charge)
         self._isolation = charge.means.line
         self._grace = grace
         self._queue = queue
@@ -256,7 +254,7 @@ class WorkerSupervisor:
     def _on_frame(self, slot: Slot, frame: bytes) -> None:
         now = time.monotonic()
         if slot.description is None:
-            self._on_description(slot, decode_description(frame))
+            self._on_description(slot, decode_message(Description, frame))
         elif frame == WAITS:
             slot.waiting_since = now
         elif frame == GOES_ON:
@@ -396,7 +394,7 @@ def _finish(submitted: Submitted, report: bytes) -> None:
 
 def _internal(message: str) -> bytes:
     """Returns the report of a job that could not be evaluated."""
-    return encode_report(Report(Evaluation.failed(Outcome.INTERNAL, text_id(message)), {text_id(message): message}))
+    return encode_message(Report(Evaluation.failed(Outcome.INTERNAL, text_id(message)), {text_id(message): message}))
 
 
 def _difference(expected: Description, description: Description) -> str:

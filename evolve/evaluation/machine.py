@@ -27,11 +27,6 @@ def usable_cores() -> int:
     return len(usable())
 
 
-def has_gpu(devices: Path = Path("/dev")) -> bool:
-    """Returns whether there is a GPU's device file: NVIDIA's, AMD's, or that of a Linux within Windows."""
-    return any(devices.glob("nvidia[0-9]*")) or (devices / "kfd").exists() or (devices / "dxg").exists()
-
-
 def processor(information: Path = Path("/proc/cpuinfo")) -> str:
     """The processor's model, else its kind."""
     try:

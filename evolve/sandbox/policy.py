@@ -23,10 +23,9 @@ from evolve.types import Grants, Limits, SandboxError
 # The whole GPU profile, here and in `walls`, is written after what others report that drivers need. It was not verified on any device yet.
 _GPU_NODES = {
     "nvidia[0-9]*": ("nvidia[0-9]*", "nvidiactl", "nvidia-uvm", "nvidia-uvm-tools", "nvidia-modeset", "nvidia-caps/*"),
-    "kfd": ("kfd", "dri/renderD*"),
     "dxg": ("dxg",),
 }
-"""Below /dev: by the node that tells of NVIDIA's, AMD's, or a Linux within Windows, what its driver needs. The libraries of the last lie in
+"""Below /dev: by the node that tells of NVIDIA's, or of a Linux within Windows, what its driver needs. The libraries of the last lie in
 /usr/lib/wsl, which is visible as all of /usr."""
 _GPU_READABLE = ("/sys", "/proc/driver/nvidia", "/run/nvidia-persistenced")
 _OWN = os.fspath(Path(__file__).resolve().parent)

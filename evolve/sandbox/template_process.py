@@ -28,7 +28,7 @@ from evolve.types import Limits, SandboxError
 
 PATH = "/usr/local/bin:/usr/bin:/bin"
 """Where programs are, for candidates of a judge that was not told."""
-_PASSED = ("PATH", "LD_LIBRARY_PATH", "TZ", "CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES")
+_PASSED = ("PATH", "LD_LIBRARY_PATH", "TZ", "CUDA_VISIBLE_DEVICES")
 _INSTALL = (
     "install what is missing for that Python (torch: `pip install 'evolve[torch]'`), or correct `sandbox.preload`"
 )

@@ -171,7 +171,10 @@ def test_placeholders_are_filled(judged: Judged) -> None:
 
 def test_a_shell_script_is_a_program_too(judged: Judged) -> None:
     """With its metric in its output, and others beside it."""
-    settings = 'argv = ["sh", "-c", "echo speed: 3; echo speed: 4; echo size,9 > t.csv; printf \'size\\\\n9\\\\n\' > t.csv"]\nmetric = "stdout:speed: (.*)"\nmetrics = { size = "t.csv:size" }'
+    settings = (
+        'argv = ["sh", "-c", "echo speed: 3; echo speed: 4; echo size 9 >&2"]\n'
+        'metric = "stdout:speed: (.*)"\nmetrics = { size = "stderr:size (.*)" }'
+    )
     axis = 'axes = [{ name = "size", low = 0, high = 10, bins = 5 }]'
     found = judged("", settings, axis).evaluation
     assert (found.fitness, found.metrics, found.descriptors) == (4.0, {"size": 9.0}, {"size": 9.0})

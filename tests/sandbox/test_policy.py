@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 import evolve
-from evolve.evaluation.machine import has_gpu
 from evolve.sandbox import Box, Means
 from evolve.sandbox.jail import Jail
 from evolve.sandbox.machine.identity import can_choose
@@ -125,11 +124,10 @@ def test_data_of_a_task_that_comes_with_the_engine_can_be_granted() -> None:
     ("there", "granted"),
     [
         (["nvidia0", "nvidiactl", "nvidia-uvm", "dri/renderD128"], ["nvidia-uvm", "nvidia0", "nvidiactl"]),
-        (["kfd", "dri/renderD128", "dri/card0"], ["dri/renderD128", "kfd"]),
         (["dxg"], ["dxg"]),
         (["dri/renderD128", "dri/card0", "nvidiactl"], []),
     ],
-    ids=["NVIDIA", "AMD", "a Linux within Windows", "a screen"],
+    ids=["NVIDIA", "a Linux within Windows", "a screen"],
 )
 def test_a_gpu_is_the_device_files_of_its_kind(tmp_path: Path, there: list[str], granted: list[str]) -> None:
     """Exactly where the judge finds that there is one."""
@@ -137,7 +135,6 @@ def test_a_gpu_is_the_device_files_of_its_kind(tmp_path: Path, there: list[str],
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).touch()
     assert gpu_nodes(tmp_path) == tuple(str(tmp_path / name) for name in granted)
-    assert has_gpu(tmp_path) == bool(granted)
 
 
 LOOK = """
