@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evolve.sandbox import processes
+from evolve.sandbox.inner.fresh import BOOTSTRAP
 from evolve.sandbox.inner.numeric import VARIABLES
 from evolve.sandbox.inner.scratch import NAME, remove_tree
 from evolve.sandbox.jail import Jail
@@ -32,24 +33,18 @@ _PASSED = ("PATH", "LD_LIBRARY_PATH", "TZ", "CUDA_VISIBLE_DEVICES")
 _INSTALL = (
     "install what is missing for that Python (torch: `pip install 'evolve[torch]'`), or correct `sandbox.preload`"
 )
-# The packages are made by hand, without their `__init__.py`: what these import is no business of a candidate's process. What a template
+# What a template
 # is told does not stand among its arguments, which a candidate might read. It begins once more where it can with addresses that are not drawn
 # (ADDR_NO_RANDOMIZE): all forks of a template have its addresses, and where they lie makes equal programs of two templates differ by some percent.
-_PROGRAM = """
-import ctypes, json, os, sys, types
+_PROGRAM = f"""{BOOTSTRAP}
+import ctypes, json, os, sys
 if sys.platform == "linux":
     system, drawn = ctypes.CDLL(None), 0x0040000
     kind = system.personality(0xFFFFFFFF)
     if kind >= 0 and not kind & drawn and system.personality(kind | drawn) >= 0:
         os.execv(sys.orig_argv[0], sys.orig_argv)
 told = json.load(sys.stdin)
-for name, folder in (("evolve", told["engine"]), ("evolve.sandbox", told["engine"] + "/sandbox")):
-    sys.modules[name] = types.ModuleType(name)
-    sys.modules[name].__path__ = [folder]
-from evolve.sandbox.inner.outer import main
-for name in [name for name in sys.modules if name.partition(".")[0] == "evolve"]:
-    del sys.modules[name]
-main(told["control"], told["jail"])
+load(told["engine"], "evolve.sandbox.inner.outer").main(told["control"], told["jail"])
 """
 _START_SECONDS = 120.0
 _PATIENCE = 2.0

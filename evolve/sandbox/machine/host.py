@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from evolve.sandbox import kernel
+from evolve.sandbox.inner.fresh import BOOTSTRAP
 from evolve.sandbox.machine import identity
 from evolve.sandbox.walls import cgroup, landlock, seccomp
 
@@ -24,15 +25,10 @@ _TRIAL_SECONDS = 20.0
 _TRIED_MEMORY, _TRIED_TASKS = 64 << 20, 8
 _WAITS = [sys.executable, "-I", "-S", "-c", "input()"]
 """A program that waits until its standard input ends."""
-# The package is made by hand, without its `__init__.py`: the trial needs two of its modules.
-_TRIAL = """
-import sys, types
-for name, folder in (("evolve", sys.argv[1]), ("evolve.sandbox", sys.argv[1] + "/sandbox")):
-    sys.modules[name] = types.ModuleType(name)
-    sys.modules[name].__path__ = [folder]
-from evolve.sandbox.walls.namespaces import rehearse
+_TRIAL = f"""{BOOTSTRAP}
+import sys
 try:
-    rehearse(users=bool(sys.argv[2]))
+    load(sys.argv[1], "evolve.sandbox.walls.namespaces").rehearse(users=bool(sys.argv[2]))
 except OSError as error:
     print(": ".join(filter(None, (error.filename, error.strerror))), end="")
 """
