@@ -8,9 +8,10 @@ import importlib
 import os
 import signal
 import sys
+from collections.abc import Callable
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, TypeAlias
 
 from evolve.evaluation.attempt import Raised, attempt
 from evolve.evaluation.cascade import Bench, evaluate_job, prepare
@@ -31,10 +32,8 @@ _SOCKET = 3
 _TRACE_SHOWN = 1500
 
 
-class MakeBox(Protocol):
-    """Makes the box of a charge, for devices."""
-
-    def __call__(self, charge: Charge, devices: Devices, /) -> Sandbox: ...
+MakeBox: TypeAlias = Callable[[Charge, Devices], Sandbox]
+"""Makes the box of a charge, for devices."""
 
 
 def main(spawner: int) -> None:

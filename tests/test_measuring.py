@@ -42,7 +42,7 @@ def cache() -> FakeCache:
 
 
 def measuring(task: Task, cache: FakeCache | None, **fields: object) -> Measuring:
-    given = {"judges": FakeJudges(), "description": Description(hardware="one core"), "slots": 2, "cache": cache}
+    given = {"executor": FakeJudges(), "description": Description(hardware="one core"), "slots": 2, "cache": cache}
     return Measuring(task, **{**given, **fields})
 
 
@@ -100,7 +100,7 @@ def test_what_another_moment_may_change_is_not_kept(circle_task: Task, cache: Fa
     """A failure of the machinery, and a program that was too slow or crashed; a wrong answer stays wrong."""
     for outcome, kept in ((Outcome.INTERNAL, 0), (Outcome.TIMED_OUT, 0), (Outcome.CRASHED, 0), (Outcome.WRONG, 1)):
         judges = FakeJudges(outcome)
-        rows = list(measuring(circle_task, cache, judges=judges).measure(trials(circle_task, circle_task.seed, (0,))))
+        rows = list(measuring(circle_task, cache, executor=judges).measure(trials(circle_task, circle_task.seed, (0,))))
         assert ([row.report.evaluation.outcome for row in rows], len(cache)) == ([outcome], kept)
 
 

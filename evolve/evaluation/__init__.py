@@ -1,4 +1,4 @@
-"""Judging: the only place where a score comes into being."""
+"""Evaluation of programs: the only place where a score comes into being."""
 
 from evolve.evaluation.candidate import Candidate
 from evolve.evaluation.evaluator import evaluator

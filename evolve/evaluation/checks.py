@@ -74,7 +74,7 @@ def _objectives(answer: Evaluation, task: Task) -> dict[str, float]:
 
 
 def _complete_evaluation(evaluation: Evaluation, task: Task) -> Evaluation:
-    """A success that has all that the task asks for, with how far it misses the constraints: the judge's own sum."""
+    """A success that has all that the task asks for, with how far it misses the constraints: the worker's own sum."""
     _want("descriptor", "axis", [axis.name for axis in task.axes], evaluation.descriptors)
     _want("number", "objective", [objective.name for objective in task.objectives], evaluation.objectives)
     _want("metric", "constraint on", [constraint.metric for constraint in task.constraints], evaluation.metrics)

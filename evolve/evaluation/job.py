@@ -32,9 +32,9 @@ class Charge:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One thing to judge. `evaluate` needs `files` and runs the whole cascade, or `stage` alone; the other kinds need
+    """One thing to evaluate. The kind `evaluate` needs `files` and runs the whole cascade, or `stage` alone; the other kinds need
     `artifacts`, the stored JSON text of each artifact by its name. Parameters of the trial override the task's; its stage and
-    limit are set by the judge. `wanted` is the fitness (maximised) that a stage's relative threshold comes to now, by its name; `ungated`:
+    limit are set by the worker. `wanted` is the fitness (maximised) that a stage's relative threshold comes to now, by its name; `ungated`:
     no threshold counts, for what is measured is known to be worth it. `passed` is the fitness (maximised) that stages before the last have found of
     this program before, by their names: such a stage does not run again where that is enough. `limit` is a shorter wall limit of each stage
     in seconds; 0: the stage's own."""
@@ -54,7 +54,7 @@ class Job:
 @dataclass(frozen=True, slots=True)
 class Report:
     """Result of a job. `texts` holds the evaluation's feedback, and each artifact as canonical JSON (arrays and tuples as
-    lists, a text as a JSON string). A job that judges nothing (`fingerprint`, `draw`) and succeeds is SCREENED, with its
+    lists, a text as a JSON string). A job that evaluates nothing (`fingerprint`, `draw`) and succeeds is SCREENED, with its
     answer in `evaluation.fingerprint` or `drawing`."""
 
     evaluation: Evaluation

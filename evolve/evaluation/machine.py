@@ -1,4 +1,4 @@
-"""Facts on which a score may depend beside the program: the hardware class and the versions of the judge's libraries.
+"""Facts on which a score may depend beside the program: the hardware class and the versions of the worker's libraries.
 
 Invariant: equal lines mean that fitness values may be compared; no line holds a time, a load or a host name."""
 

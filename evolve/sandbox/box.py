@@ -50,7 +50,7 @@ _OF_THE_TASK = "correct `sandbox` in the task's file, which names the modules to
 
 
 class Box:
-    """Judge side, used by one thread. Its constructor starts the template, so that what cannot be imported there is known before
+    """Worker's side, used by one thread. Its constructor starts the template, so that what cannot be imported there is known before
     the first candidate; raises `SandboxError`. `context` are the files that every program finds beside its own, `means` what confines
     candidates: all of them, or there is no box; `hidden` folders they never see, which takes means; `devices` which GPUs they see, where the task grants some."""
 
@@ -174,7 +174,7 @@ class Box:
             raise ProcessEnded
         if handle < 0:
             raise TimingUnavailable(
-                "nothing can be timed: this system has no descriptors of processes. Do: judge on Linux 5.4 or newer"
+                "nothing can be timed: this system has no descriptors of processes. Do: evaluate on Linux 5.4 or newer"
             )
         try:
             return ProcessClock(handle, None if self._means.seccomp else self._template.pid)

@@ -1,6 +1,6 @@
 """Policy that makes one jail of what a task may use and what a machine offers.
 
-Judge side. Whatever a task grants and an environment names, the engine, its tasks and what is named as hidden, such as logs, stay
+Worker's side. Whatever a task grants and an environment names, the engine, its tasks and what is named as hidden, such as logs, stay
 hidden, but for an interpreter that lies there and folders in it that the task grants; where these means cannot do that, there is no jail."""
 
 import os
@@ -44,7 +44,7 @@ class Devices:
 
 
 EVERY = Devices()
-"""Whatever the judge may use."""
+"""Whatever the worker may use."""
 
 
 def jail_for(

@@ -167,7 +167,7 @@ class Session:
         meanwhile: Callable[[], object] | None = None,
     ) -> Timed:
         """Returns the answer of a function of the entry module, and what it took, in a session that is `timed`. The clock runs from when the
-        arguments are sent until the whole answer is there. Those that are a `Window` are arrays in memory that judge and program share; where
+        arguments are sent until the whole answer is there. Those that are a `Window` are arrays in memory that worker and program share; where
         there are no others, one byte says go and one byte done, and the answer comes later. The program is then stopped, `meanwhile` is called
         (what it reads of a segment then, nobody can change), and the program goes on. `seconds` limits the work's wall time. Raises as `call`
         does, and `TimingUnavailable`."""

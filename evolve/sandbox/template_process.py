@@ -1,4 +1,4 @@
-"""The judge's end of a template: starts it, tells it to open and to end sessions, and ends it when anything is strange.
+"""The worker's end of a template: starts it, tells it to open and to end sessions, and ends it when anything is strange.
 
 After `close` neither the template nor a process that was started in it is left, nor its folder, unless that is too large to be removed soon."""
 
@@ -28,7 +28,7 @@ from evolve.sandbox.walls.root import SCRATCH
 from evolve.types import Limits, SandboxError
 
 PATH = "/usr/local/bin:/usr/bin:/bin"
-"""Where programs are, for candidates of a judge that was not told."""
+"""Where programs are, for candidates of a worker that was not told."""
 _PASSED = ("PATH", "LD_LIBRARY_PATH", "TZ", "CUDA_VISIBLE_DEVICES")
 _INSTALL = (
     "install what is missing for that Python (torch: `pip install 'evolve[torch]'`), or correct `sandbox.preload`"
@@ -79,10 +79,10 @@ class SessionReport:
     late: float = 0.0
 
 
-def clean_environment(judge: Mapping[str, str], scratch: str, visible: Sequence[str] | None = None) -> dict[str, str]:
-    """Returns what a candidate is told of the judge's environment: where programs are, and nothing of the user. Of PATH it gets the folders that are
+def clean_environment(worker: Mapping[str, str], scratch: str, visible: Sequence[str] | None = None) -> dict[str, str]:
+    """Returns what a candidate is told of the worker's environment: where programs are, and nothing of the user. Of PATH it gets the folders that are
     `visible` to it; all of them, where that is None."""
-    kept = {name: judge[name] for name in _PASSED if name in judge}
+    kept = {name: worker[name] for name in _PASSED if name in worker}
     if visible is not None:
         kept["PATH"] = os.pathsep.join(_filter_visible(kept.get("PATH", PATH).split(os.pathsep), visible))
     # As `mallopt` takes at most: memory that was freed is kept, so that no program is faster than another for having it kept.
@@ -128,7 +128,7 @@ class TemplateProcess:
             with theirs:
                 identity = _take_identity(home, means)
                 jail = jail_for(home, limits, python, means, identity.number if identity else -1, hidden, devices)
-                # The lock goes along: the user is taken until the last of these processes is gone, whatever becomes of the judge.
+                # The lock goes along: the user is taken until the last of these processes is gone, whatever becomes of the worker.
                 kept = (theirs.fileno(), *([identity.lock] if identity else ()))
                 template = cls(_spawn(jail, python, kept, devices), ours, home, identity, nested=jail.namespaces)
         except (OSError, SandboxError) as error:
@@ -209,7 +209,7 @@ class TemplateProcess:
 
     def close(self) -> None:
         """Ends the template; it has a moment to end what it has started and to remove its folder, then that is done here. A folder that takes
-        longer than some seconds stays, in the judge's own, which goes with the judges."""
+        longer than some seconds stays, in the worker's own, which goes with the workers."""
         self._control.close()
         try:
             self._process.wait(_PATIENCE)
@@ -255,7 +255,7 @@ class TemplateProcess:
 
 
 def _take_identity(home: str, means: Means) -> Identity | None:
-    """Returns who candidates become, and opens `home` to them; None for who the judge is. Raises `SandboxError` where that is root."""
+    """Returns who candidates become, and opens `home` to them; None for who the worker is. Raises `SandboxError` where that is root."""
     if not means.seccomp:
         return None
     if is_root_for_good():

@@ -1,4 +1,4 @@
-"""Plain data as bytes, between a judge and a candidate that may lie, and the frames in which it crosses. Numpy is imported when an array arrives.
+"""Plain data as bytes, between a worker and a candidate that may lie, and the frames in which it crosses. Numpy is imported when an array arrives.
 
 A payload is the length of a JSON text (4 bytes, big-endian), the text, and the bytes of its arrays in the order in which they stand in
 it. An array is written `{"$array": [type, shape]}`; a key of a caller's own mapping that begins with `$` is sent with one more, so that
@@ -30,17 +30,8 @@ DEPTH = 64
 """How many lists and mappings may stand inside one another."""
 ARRAY_TYPES = {
     "bool": 1,
-    "int8": 1,
-    "int16": 2,
-    "int32": 4,
-    "int64": 8,
-    "uint8": 1,
-    "uint16": 2,
-    "uint32": 4,
-    "uint64": 8,
-    "float16": 2,
-    "float32": 4,
-    "float64": 8,
+    **{f"{kind}{8 * size}": size for kind in ("int", "uint") for size in (1, 2, 4, 8)},
+    **{f"float{8 * size}": size for size in (2, 4, 8)},
 }
 """The element types that may cross, with their sizes in bytes."""
 ALLOWED = "None, bool, int, float, str, bytes, list, dict with text keys, numpy arrays of numbers"
@@ -310,14 +301,14 @@ class ReceivedRequest:
 
 def pack_program(entry: str, files: Mapping[str, str], context: Mapping[str, str]) -> bytes:
     """Returns a program as its candidate's process is told of it. Marshalled: that says half surrogates too,
-    which are for the compiler to refuse, and it is read without a line of Python. It goes from the judge to the candidate alone; what comes back is
+    which are for the compiler to refuse, and it is read without a line of Python. It goes from the worker to the candidate alone; what comes back is
     never read so."""
     return marshal.dumps((entry, dict(files), dict(context)), _FORMAT)
 
 
 def unpack_program(payload: bytes | mmap.mmap) -> tuple[str, dict[str, str], dict[str, str]]:
     """Returns entry, files and context, in the candidate's process."""
-    entry, files, context = marshal.loads(payload)  # made by the judge alone
+    entry, files, context = marshal.loads(payload)  # made by the worker alone
     return entry, files, context
 
 

@@ -1,7 +1,7 @@
 """Life of a candidate's process: it imports the program from memory, calls its functions, runs commands, answers.
 
 Standard library and siblings only, for it lives in the template. Nothing here is trusted once the candidate's first line has run: its answers are
-claims, which the judge parses strictly, and its only protections are the judge's clock and the kernel. Nothing of a program runs before its first call
+claims, which the worker parses strictly, and its only protections are the worker's clock and the kernel. Nothing of a program runs before its first call
 was asked for.
 
 The standard streams of a command are files without a name, so that nobody has to read while it runs and no process that it leaves behind can hold up
@@ -264,10 +264,10 @@ def rehearse() -> None:
     sys.path_importer_cache.clear()
     importlib.util.find_spec(_NOWHERE)
     for _ in range(_REHEARSALS):
-        (judge, own), (heard, replies) = socket.socketpair(), os.pipe()
+        (worker, own), (heard, replies) = socket.socketpair(), os.pipe()
         for payload in (program, call):
-            judge.sendall(REQUEST.pack(bytes(TICKET), len(payload), INLINE) + payload)
-        judge.close()
+            worker.sendall(REQUEST.pack(bytes(TICKET), len(payload), INLINE) + payload)
+        worker.close()
         requests = own.detach()
         perform(requests, replies)
         for number in (requests, heard, replies):
@@ -285,7 +285,7 @@ def _forget_closed_folders() -> None:
 
 
 def _flush() -> None:
-    """Flushes the output, so that it reaches the log before the answer reaches the judge, who then ends this process."""
+    """Flushes the output, so that it reaches the log before the answer reaches the worker, who then ends this process."""
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
             stream.flush()

@@ -119,7 +119,7 @@ def find_failure(means: Means, python: str = sys.executable) -> str:
     """Returns why these means do not hold what their level promises for candidates in the interpreter `python`, without a remedy; empty where
     they do."""
     try:
-        # The variable is set before the box is made: a template that inherited the judge's environment would show it.
+        # The variable is set before the box is made: a template that inherited the worker's environment would show it.
         with _target() as target, contextlib.closing(Box(_LIMITS, python, means=means)) as box:
             failures = (_attempt(box, attempt, target) for attempt in attempts_at(means.level))
             return next(filter(None, failures), "")

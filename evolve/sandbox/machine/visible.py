@@ -67,24 +67,7 @@ print("\\n" + json.dumps({
 """
 _ROOT = Path("/")
 _OF_HOMES = (_ROOT / "home", _ROOT / "Users")
-_NAMES = [
-    "dev",
-    "etc",
-    "media",
-    "mnt",
-    "opt",
-    "proc",
-    "root",
-    "run",
-    "srv",
-    "sys",
-    "tmp",
-    "var",
-    "var/lib",
-    "var/log",
-    "var/tmp",
-    "Volumes",
-]
+_NAMES = "dev etc media mnt opt proc root run srv sys tmp var var/lib var/log var/tmp Volumes".split()
 _EVERYBODYS = frozenset({_ROOT, *_OF_HOMES, *(_ROOT / name for name in _NAMES)})
 
 
