@@ -74,7 +74,7 @@ def test_whoever_is_interrupted_goes_on_where_it_stopped(circle_task: Task, cach
     done = len(seeds(rows, kept=True))
     assert 30 <= done <= 30 + again.slots
     assert seeds(rows, kept=True) + seeds(rows, kept=False) == list(range(50))
-    assert len(again.judges.asked) == 50 - done
+    assert len(again.executor.asked) == 50 - done
     assert [row.report.evaluation.fitness for row in rows if row.kept] == [float(seed) for seed in range(done)]
 
 

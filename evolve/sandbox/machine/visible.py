@@ -67,8 +67,9 @@ print("\\n" + json.dumps({
 """
 _ROOT = Path("/")
 _OF_HOMES = (_ROOT / "home", _ROOT / "Users")
-_NAMES = "dev etc media mnt opt proc root run srv sys tmp var var/lib var/log var/tmp Volumes".split()
-_EVERYBODYS = frozenset({_ROOT, *_OF_HOMES, *(_ROOT / name for name in _NAMES)})
+_NAMES = ("dev", "etc", "media", "mnt", "opt", "proc", "root", "run", "srv", "sys", "tmp", "var", "Volumes")
+_OF_VAR = (_ROOT / "var" / name for name in ("lib", "log", "tmp"))
+_EVERYBODYS = frozenset({_ROOT, *_OF_HOMES, *(_ROOT / name for name in _NAMES), *_OF_VAR})
 
 
 @dataclass(frozen=True, slots=True)
