@@ -41,6 +41,7 @@ def main(spawner: int) -> None:
     close_to_others()
     # A task's folder holds what decides a score, and nothing that a run leaves there.
     sys.dont_write_bytecode = True
+    # A spawner that ended before this line would leave a worker that nobody ends.
     if die_with_parent(spawner):
         with Connection(_SOCKET) as engine:
             serve(engine)

@@ -71,6 +71,7 @@ def filter_gpus(gpus: Sequence[Gpu], grant: Grant, environment: Mapping[str, str
     if visible is None:
         return list(gpus)
     named: list[Gpu] = []
+    # Ends at the first name that is no device's, as CUDA itself does.
     for word in filter(None, map(str.strip, visible.split(","))):
         matching = [
             gpu for gpu in gpus if word == str(gpu.index) or (word.startswith("GPU-") and gpu.uuid.startswith(word))

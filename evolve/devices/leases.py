@@ -118,6 +118,7 @@ class Locks:
         with ExitStack() as files:
             wanted = [pool for pool in pools if pool.count]
             taken = self._take_pools(wanted, files, waits) if wanted else {}
+            # Signed before the machine is waited for: `evolve devices` then says who holds them meanwhile.
             _sign(taken.values(), what, files)
             machine = self._take_machine(files, waits, alone=alone)
             if alone:
@@ -158,6 +159,7 @@ class Locks:
             time.sleep(_YIELD_SECONDS)  # the kernel's locks are not fair: others would never wake up in time
         self._had_machine = alone
         kind = fcntl.LOCK_EX if alone else fcntl.LOCK_SH
+        # Whoever wants the machine alone holds the gate while it waits, so that no new share is taken.
         gate, machine = self._open(_GATE, files), self._open(_MACHINE, files)
         _lock(gate, kind, waits)
         _lock(machine, kind, waits)

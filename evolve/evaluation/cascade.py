@@ -104,6 +104,7 @@ def evaluate_job(
     """Runs one job to its end; `allocate` gives each stage its devices right before it runs, and takes them back after; `neighbour` is for `Candidate.beside`. `seconds` is the wall time of the whole job but for what it waited for
     devices; the fitness in the report is maximised."""
     begun = bench.clock()
+    # A case overrides single parameters of the task, so that its file says only what differs.
     trial = replace(job.trial, parameters=Parameters({**bench.task.parameters, **job.trial.parameters}))
     if job.kind == "evaluate":
         candidate = partial(Candidate, open_session=open_session, clock=bench.clock, neighbour=neighbour)
@@ -144,6 +145,7 @@ def _cascade(
         evaluation = replace(found, stage=stage.name, passed=passed, tag=tag)
         if limit < stage.limit and found.outcome is Outcome.TIMED_OUT:
             evaluation = replace(evaluation, limit=limit)
+        # Failed stages count too: what a program costs does not depend on how it ended.
         cpu_seconds += candidate.cpu_seconds
         if evaluation.fitness is not None and not last:
             passed[stage.name] = bench.task.fitness.inside(evaluation.fitness)
@@ -245,6 +247,7 @@ def _certify(artifacts: Mapping[str, Any], trial: Trial, bench: Bench) -> Evalua
         return _report_error(evaluation)
     if evaluation.outcome is not Outcome.OK:
         return evaluation
+    # A certificate is the evaluator's own proof; a claim of the program's proves nothing.
     if evaluation.trust == "claimed":
         return Evaluation.failed(
             Outcome.INTERNAL, "the evaluator certified what is claimed. Do: compute the exact value in `certify`"
@@ -271,6 +274,7 @@ def _call_for_text(function: str, artifacts: Mapping[str, Any], trial: Trial, be
 def _report(job: Job, bench: Bench, found: _CascadeResult, seconds: float) -> Report:
     """The evaluation with ids for its texts, its fitness and objectives maximised, and with the circumstances in which it was made."""
     evaluation, limits = found.evaluation, bench.task.limits
+    # Artifacts are the task's objects, whose methods may raise anything while they are encoded.
     texts = attempt(lambda: encode_artifacts(evaluation.artifacts, limits.artifacts))
     if isinstance(texts, Raised):
         evaluation, texts = replace(_report_error(texts), stage=evaluation.stage), {}

@@ -54,7 +54,7 @@ def _check_evaluation(answer: Any, task: Task, complete: bool) -> Evaluation:
         descriptors=_numbers("descriptor", answer.descriptors),
         metrics=_numbers("metric", answer.metrics),
         objectives=_objectives(answer, task),
-        violation=0.0,
+        violation=0.0,  # computed below from the metrics, whatever the evaluator wrote here
         tag=" ".join(printable(answer.tag).split())[:TAG],
     )
     return _complete_evaluation(plain, task) if complete and answer.outcome is Outcome.OK else plain
@@ -100,6 +100,7 @@ def _numbers(what: str, values: Mapping[str, Any]) -> dict[str, float]:
 
 def number(what: str, value: Any) -> float:
     """`value` as a finite float; raises `Fault`. numpy's scalars are numbers; a bool is not."""
+    # A bool is a Real in Python, but an evaluator that returns one has mixed up a verdict and a score.
     if isinstance(value, bool) or not isinstance(value, Real):
         raise Fault(
             Outcome.INTERNAL, f"the evaluator's {what} is a {type(value).__name__}, {value!r:.80}, wanted a number"

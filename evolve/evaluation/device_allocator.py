@@ -78,6 +78,7 @@ class DeviceAllocator:
         self.gpus = filter_gpus(self._all, grant)
         folder = Path(grant.folder) if grant.folder else leases_folder()
         self._cores = usable()
+        # Units are whole cores: two threads of one core would slow each other down.
         self._leases = Leases(self.gpus, units(self._cores), folder)
         self._boxes: dict[str, tuple[tuple[Gpu, ...], Sandbox]] = {}
         self._box = self._box_for("plain", ())

@@ -101,6 +101,7 @@ class LocalExecutor:
             raise SandboxError(f"job {job_id!r} came after the executor was closed. Do: submit before close()")
         submitted = Submitted(job_id, job, Future())
         self._open[job_id] = submitted
+        # Called by the executor's thread or, for a cancelled job, by the one that cancels: a dictionary's `pop` needs no lock.
         submitted.future.add_done_callback(lambda _: self._open.pop(job_id, None))
         self._queue.jobs.append(submitted)
         self._queue.ring()
@@ -227,7 +228,7 @@ class WorkerSupervisor:
                 f"a worker cannot be started: {error}. Do: ask for fewer --workers, or raise the limit on open files"
             )
             return
-        self._slots[index] = slot
+        self._slots[index] = slot  # before anything can fail, so that its exit is counted as a failed start
         self._watch(slot.connection.fileno(), partial(self._read_worker, slot))
         self._watch(slot.output, partial(self._drain_output, slot))
         try:
@@ -321,6 +322,7 @@ class WorkerSupervisor:
             if self._failed_starts >= _STARTS:
                 self._give_up(f"a worker ended before it was ready{reason}")
         elif slot.jobs:
+            # Jobs are answered in order: the first one was being evaluated, and a job that was given ahead is not to blame.
             slot.jobs[0].deaths += 1
         for submitted in reversed(slot.jobs):
             if submitted.deaths >= _TRIES:

@@ -47,6 +47,7 @@ def environment(modules: Iterable[str] = ()) -> str:
 def imports(folder: Path, files: Iterable[Path]) -> frozenset[str]:
     """The modules of others that the Python files among `files`, all below `folder`, import, anywhere in them: neither the standard
     library's, nor their own, nor the engine's."""
+    # By reading and not by importing: what an evaluator imports late, or in one case only, counts as well.
     python = [path for path in files if path.suffix == ".py"]
     own = {part.removesuffix(".py") for path in python for part in path.relative_to(folder).parts}
     named = {name.partition(".")[0] for path in python for name in _find_imports(path)}

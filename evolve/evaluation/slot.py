@@ -66,7 +66,7 @@ class Slot:
         """Sends a job; raises `OSError` where the worker is gone (the job is then among `jobs` all the same)."""
         if not self.jobs:
             self.since = now
-        submitted.given = True
+        submitted.given = True  # before it is sent: a job that may have arrived cannot be cancelled any more
         self.jobs.append(submitted)
         self.connection.send_bytes(submitted.data)
 

@@ -40,6 +40,7 @@ def clean_environment(engine: Mapping[str, str]) -> dict[str, str]:
     """Returns the variables of the engine's environment that a worker gets, and no key among them; modules are found where the engine finds them. Its home is the user's, for
     an evaluator is trusted, and may need what is kept there; a candidate's is its own folder."""
     kept = {name: engine[name] for name in _ALLOWED if name in engine}
+    # The one value that lets a debugger attach to all of these processes; any other concerns the engine alone.
     if engine.get("EVOLVE_DEBUG") == ATTACH:
         kept["EVOLVE_DEBUG"] = ATTACH
     modules = os.pathsep.join(path for path in sys.path if path)
@@ -237,13 +238,14 @@ def adopt_orphans() -> None:
 def main(control: int, python: str, folder: str) -> None:
     """Lives a spawner's whole life; `control` is the number of its socket, `python` what its workers run in, `folder` their temporary one."""
     close_to_others()
+    # The engine decides when its workers end: a signal to the whole group would end them before their reports are in.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     adopt_orphans()
     ended, wake = socket.socketpair()
     wake.setblocking(False)
     signal.set_wakeup_fd(wake.fileno(), warn_on_full_buffer=False)
-    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.signal(signal.SIGCHLD, lambda *_: None)  # without a handler, nothing is written to the wake-up socket
     cgroup.sweep()  # what one that was killed itself has left
     Path(folder).chmod(0o711)  # candidates who are another user come through it to the folder that is theirs
     spawner = Spawner(socket.socket(fileno=control), Children(), {**os.environ, "TMPDIR": folder}, python)

@@ -38,6 +38,7 @@ def deciding(folder: Path, one_file: str = "", prompts: str = "") -> list[Path]:
     """The files of a task that decide a score, in a fixed order."""
     if one_file:
         return [path for path in (folder / one_file,) if path.is_file()]
+    # Templates of prompts change what models are told, and no score.
     told = set((folder / prompts).glob("*.md")) if prompts else set()
     return [path for path in sorted(folder.rglob("*")) if _decides(path, folder) and path not in told]
 

@@ -105,6 +105,7 @@ class Command:
     def _failure(self, run: "_CommandRun", code: int, trial: Trial) -> Evaluation | None:
         """Returns the failure of a run that has no score, else None."""
         settings = self._settings
+        # Before other codes: `timeout` has interrupted it, whatever the script made of the signal.
         if code == _LATE:
             return run.fail(
                 Outcome.TIMED_OUT, f"it was interrupted after {trial.limit * _ENDED:.3g} of {trial.limit:g} s"

@@ -107,6 +107,7 @@ class Box:
 
     def _fork(self, seconds: float, channel: Channel, job: JobKind) -> TemplateProcess:
         """In the template; in a new one where there is none, where it has died since the last session, or where it has served long."""
+        # Here and not at a session's end: what opening takes does not count for a candidate's deadline.
         if self._sessions >= _SESSIONS:
             self._discard()
         self._sessions += 1
