@@ -7,7 +7,7 @@ import sys
 from contextlib import closing
 
 from evolve.evaluation import Job, LocalExecutor, decode_report, encode_job
-from evolve.evaluation.machine import has_gpu
+from evolve.devices import find_gpus
 from evolve.sandbox import Means
 from evolve.sandbox.machine.probe import probe
 from evolve.task import list_bundled, load
@@ -29,7 +29,7 @@ def main() -> int:
 
 def lacks() -> str:
     """What this machine has not; empty where it has all."""
-    if not has_gpu():
+    if not find_gpus():
         return "this machine has no GPU that can be seen"
     missing = [name for name in ("torch", "triton") if importlib.util.find_spec(name) is None]
     return f"this Python has no {' and no '.join(missing)} (pip install 'evolve[torch]')" if missing else ""

@@ -1,6 +1,6 @@
 """Repeated evaluation of a program outside any campaign, next to the seed that it should beat.
 
-Invariant: equal trials are judged once. A result is kept as soon as it is known, so that whoever stops loses what is under way and no more."""
+Invariant: equal trials are evaluated once. A result is kept as soon as it is known, so that whoever stops loses what is under way and no more."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -73,7 +73,7 @@ class Measuring:
     `release` is the package and version of a plugin's evaluator."""
 
     task: Task
-    judges: Submits
+    executor: Submits
     description: Description
     slots: int
     cache: Cache | None = None
@@ -92,7 +92,7 @@ class Measuring:
                 yield from self._done(open_jobs)
             if self.clock() >= deadline:
                 break
-            open_jobs[self.judges.submit(one.job.id, encode_job(one.job))] = one
+            open_jobs[self.executor.submit(one.job.id, encode_job(one.job))] = one
         while open_jobs:
             yield from self._done(open_jobs)
 

@@ -1,36 +1,28 @@
-"""The program of a judge process: loads a task's evaluator once, then turns jobs into reports until its engine ends.
+"""Program of an evaluation worker: loads a task's evaluator once, then turns jobs into reports until its engine ends.
 
 It runs in the task's own Python, where there may be nothing but the standard library: what it imports needs no more, but for an
 evaluator that a plugin brings. Invariant: the socket carries frames and nothing else; what an evaluator prints goes elsewhere."""
 
 import gc
 import importlib
-import socket
+import os
+import signal
 import sys
+from collections.abc import Callable
+from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, TypeAlias
 
 from evolve.evaluation.attempt import Raised, attempt
 from evolve.evaluation.cascade import Bench, evaluate_job, prepare
-from evolve.evaluation.children import die_with_parent
 from evolve.evaluation.device_allocator import DeviceAllocator, Sandbox
 from evolve.evaluation.evaluator import CodedEvaluator
-from evolve.evaluation.framing import receive_frame, send_frame
-from evolve.evaluation.job import (
-    GOES_ON,
-    WAITS,
-    Charge,
-    Description,
-    decode_charge,
-    decode_job,
-    encode_description,
-    encode_report,
-)
+from evolve.evaluation.job import GOES_ON, WAITS, Charge, Description, decode_job, decode_message, encode_message
 from evolve.evaluation.machine import environment, hardware, imports
 from evolve.evaluation.module import TaskCodeError, execute_file
 from evolve.evaluation.version import check_version, deciding
 from evolve.sandbox import Box, Devices
-from evolve.sandbox.kernel import close_to_others
+from evolve.sandbox.kernel import LINUX, PR_SET_PDEATHSIG, close_to_others, prctl
 from evolve.types import ConfigError, EvolveError, Task, TaskError
 
 if TYPE_CHECKING:  # importing the protocols imports numpy, which a task's own Python may lack
@@ -40,20 +32,26 @@ _SOCKET = 3
 _TRACE_SHOWN = 1500
 
 
-class MakeBox(Protocol):
-    """Makes the box of a charge, for devices."""
-
-    def __call__(self, charge: Charge, devices: Devices, /) -> Sandbox: ...
+MakeBox: TypeAlias = Callable[[Charge, Devices], Sandbox]
+"""Makes the box of a charge, for devices."""
 
 
 def main(spawner: int) -> None:
-    """The whole life of a worker; `spawner` is the process that must be its parent."""
+    """Lives a worker's whole life; `spawner` is the process that must be its parent."""
     close_to_others()
     # A task's folder holds what decides a score, and nothing that a run leaves there.
     sys.dont_write_bytecode = True
+    # A spawner that ended before this line would leave a worker that nobody ends.
     if die_with_parent(spawner):
-        with socket.socket(fileno=_SOCKET) as sock:
-            serve(sock)
+        with Connection(_SOCKET) as engine:
+            serve(engine)
+
+
+def die_with_parent(parent: int) -> bool:
+    """Has this process killed when its parent ends; returns False when `parent` is its parent no longer."""
+    if LINUX:
+        prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    return os.getppid() == parent
 
 
 def _box(charge: Charge, devices: Devices) -> Box:
@@ -63,41 +61,49 @@ def _box(charge: Charge, devices: Devices) -> Box:
     return Box(task.limits, context=task.context, means=charge.means, hidden=hidden, devices=devices)
 
 
-def serve(sock: socket.socket, make_box: MakeBox = _box) -> None:
-    """Takes the `Charge` as the first frame and answers with a `Description`, then a report for each job, until the end of file; between
+def serve(engine: Connection, make_box: MakeBox = _box) -> None:
+    """Takes the `Charge` as the first frame and answers with a `Description`, then a report for each job, until an empty frame or the engine's end; between
     two reports it says when it waits for devices, and when it has them."""
-    first = receive_frame(sock)
-    if first is None:
+    first = _receive(engine)
+    if not first:
         return
-    charge = decode_charge(first)
+    charge = decode_message(Charge, first)
     task = charge.task
     allocator = attempt(
         lambda: DeviceAllocator(
             task,
             charge.devices,
             lambda devices: make_box(charge, devices),
-            lambda waits: send_frame(sock, WAITS if waits else GOES_ON),
+            lambda waits: engine.send_bytes(WAITS if waits else GOES_ON),
         )
     )
     if isinstance(allocator, Raised):
-        send_frame(sock, encode_description(_failed(task, allocator)))
+        engine.send_bytes(encode_message(_failed(task, allocator)))
         return
     try:
-        _serve(sock, task, allocator)
+        _serve(engine, task, allocator)
     finally:
         allocator.close()
 
 
-def _serve(sock: socket.socket, task: Task, allocator: DeviceAllocator) -> None:
-    made = attempt(lambda: _bench(task, allocator.isolation))
-    if isinstance(made, Raised):
-        send_frame(sock, encode_description(_failed(task, made)))
+def _receive(engine: Connection) -> bytes:
+    """Returns the next frame; empty when there will be none."""
+    try:
+        return engine.recv_bytes()
+    except (EOFError, OSError):
+        return b""
+
+
+def _serve(engine: Connection, task: Task, allocator: DeviceAllocator) -> None:
+    bench = attempt(lambda: _bench(task, allocator.isolation))
+    if isinstance(bench, Raised):
+        engine.send_bytes(encode_message(_failed(task, bench)))
         return
-    send_frame(sock, encode_description(_description(made, allocator)))
-    gc.freeze()
-    while (data := receive_frame(sock)) is not None:
-        report = evaluate_job(decode_job(data), made, allocator.open, allocator.allocate, allocator.beside)
-        send_frame(sock, encode_report(report))
+    engine.send_bytes(encode_message(_description(bench, allocator)))
+    gc.freeze()  # the evaluator's modules live as long as the worker: no collection looks at them again
+    while data := _receive(engine):
+        report = evaluate_job(decode_job(data), bench, allocator.open, allocator.allocate, allocator.beside)
+        engine.send_bytes(encode_message(report))
 
 
 def _bench(task: Task, isolation: str) -> Bench:
@@ -106,50 +112,41 @@ def _bench(task: Task, isolation: str) -> Bench:
     return prepare(task, evaluator, isolation, environment(modules))
 
 
-def _description(made: Bench, allocator: DeviceAllocator) -> Description:
+def _description(bench: Bench, allocator: DeviceAllocator) -> Description:
     return Description(
-        stages=tuple(stage.name for stage, _ in made.stages),
-        functions=tuple(sorted(made.functions)),
-        hardware="; ".join(filter(None, [hardware(), allocator.accelerators(stage for stage, _ in made.stages)])),
-        isolation=made.isolation,
-        environment=made.environment,
-        limit=sum(stage.limit for stage, _ in made.stages),
-        tops={stage.name: stage.top for stage, _ in made.stages if stage.top is not None},
+        stages=tuple(stage.name for stage, _ in bench.stages),
+        functions=tuple(sorted(bench.functions)),
+        hardware="; ".join(filter(None, [hardware(), allocator.accelerators(stage for stage, _ in bench.stages)])),
+        isolation=bench.isolation,
+        environment=bench.environment,
+        limit=sum(stage.limit for stage, _ in bench.stages),
+        tops={stage.name: stage.top for stage, _ in bench.stages if stage.top is not None},
     )
 
 
 def _failed(task: Task, raised: Raised) -> Description:
-    """Why nothing can be judged. Our own errors say it already; anything else comes with the end of its traceback."""
-    error, source = raised.error, task.evaluator.path or task.evaluator.plugin
-    if isinstance(error, TaskCodeError):
-        return _traced(task, error.said, error.raised, "mend it; --debug shows the traceback")
-    if isinstance(error, EvolveError):
-        return Description(error=_of_the_task(task, error))
-    said = f"the evaluator {source!r} of task {task.name!r} does not load: {raised.line}"
-    return _traced(task, said, raised, "mend it until it can be imported; --debug shows where it fails")
-
-
-def _traced(task: Task, said: str, raised: Raised, remedy: str) -> Description:
-    """What code of the task's has raised, and what to do: the `remedy`, unless only a package is missing."""
+    """Describes why nothing can be evaluated. Our own errors say it already; what the task's code has raised comes with the end of its traceback."""
     error = raised.error
-    if task.python and isinstance(error, ModuleNotFoundError):
+    if isinstance(error, EvolveError) and not isinstance(error, TaskCodeError):
+        told = str(error)
+        if isinstance(error, TaskError | ConfigError) and task.folder not in told:
+            told = f"{task.path}: {'' if told.startswith('evaluator') else 'evaluator: '}{told}"
+        return Description(error=told)
+    told = f"the evaluator {(task.evaluator.path or task.evaluator.plugin)!r} of task {task.name!r} does not load: {raised.line}"
+    if isinstance(error, TaskCodeError):
+        told, raised = error.said, error.raised
+    remedy = "mend it; --debug shows the traceback"
+    if task.python and isinstance(raised.error, ModuleNotFoundError):
+        name = raised.error.name
         remedy = (
-            f"install {error.name} for the Python that the task names (`{task.python} -m pip install {error.name}`, or "
-            f"`uv pip install --python {task.python} {error.name}`), or name another in [environment]"
+            f"install {name} for the Python that the task names (`{task.python} -m pip install {name}`, or "
+            f"`uv pip install --python {task.python} {name}`), or name another in [environment]"
         )
-    return Description(error=f"{said}. Do: {remedy}", trace=raised.trace[-_TRACE_SHOWN:])
-
-
-def _of_the_task(task: Task, error: EvolveError) -> str:
-    """The error's words, with the task's path where they do not name it."""
-    said = str(error)
-    if not isinstance(error, TaskError | ConfigError) or task.folder in said:
-        return said
-    return f"{task.path}: {'' if said.startswith('evaluator') else 'evaluator: '}{said}"
+    return Description(error=f"{told}. Do: {remedy}", trace=raised.trace[-_TRACE_SHOWN:])
 
 
 def load_evaluator(task: Task) -> "Evaluator":
-    """The evaluator that the task names; raises what its code raises, and `EvolveError`. A folder's may import its neighbours; what is
+    """Returns the evaluator that the task names; raises what its code raises, and `EvolveError`. A folder's may import its neighbours; what is
     beside a task in one file is no part of its version, so it cannot be imported."""
     check_version(task)
     if task.evaluator.path is None:
@@ -161,13 +158,13 @@ def load_evaluator(task: Task) -> "Evaluator":
     found = {id(value): value for value in vars(module).values() if isinstance(value, CodedEvaluator)}
     if len(found) != 1:
         raise TaskError(
-            f"{path} has {len(found)} functions marked @evaluator, wanted one. Do: mark the function that judges a program"
+            f"{path} has {len(found)} functions marked @evaluator, wanted one. Do: mark the function that evaluates a program"
         )
     return next(iter(found.values()))
 
 
 def _from_plugin(task: Task) -> "Evaluator":
-    """Plugins, and what they need, are imported for this alone."""
+    """Returns a plugin's evaluator. Plugins, and what they need, are imported for this alone: the task's own Python may lack numpy."""
     try:
         plugins = importlib.import_module("evolve.plugins")
     except ModuleNotFoundError as error:

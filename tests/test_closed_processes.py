@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from evolve.evaluation.children import children_of
+from evolve.sandbox.processes import children
 
 pytestmark = [
     pytest.mark.integration,
@@ -76,7 +76,7 @@ def descendants(pid: int) -> list[int]:
     """All of them, parents first."""
     found = [pid]
     for parent in found:
-        found.extend(children_of(parent))
+        found.extend(children(parent))
     return found[1:]
 
 
@@ -152,7 +152,7 @@ def seen(place: Path) -> Iterator[Seen]:
         everyone = descendants(engine.pid)
         (spawner,) = (pid for pid in everyone if "evolve.evaluation.spawner" in words(pid))
         (worker,) = (pid for pid in everyone if "evolve.worker" in words(pid))
-        (outer,) = children_of(worker)
+        (outer,) = children(worker)
         pids = [str(pid) for pid in (engine.pid, *everyone)]
         looked = subprocess.run(
             [python, "-I", "-c", LOOK, *pids], user=user, group=user, capture_output=True, check=True

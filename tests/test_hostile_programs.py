@@ -13,7 +13,7 @@ import pytest
 
 import evolve.task
 from evolve.evaluation import Job, LocalExecutor, Report, decode_report, encode_job
-from evolve.evaluation.children import children_of
+from evolve.sandbox.processes import children
 from evolve.types import Outcome
 
 pytestmark = [
@@ -165,11 +165,11 @@ def judge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalExecutor]:
     folder.mkdir()
     for name, text in TASK.items():
         (folder / name).write_text(text)
-    others = children_of(os.getpid())
+    others = set(children(os.getpid()))
     with contextlib.closing(LocalExecutor(evolve.task.load(folder), 1)) as made:
         made.describe()
         yield made
-    assert children_of(os.getpid()) - others == set()
+    assert set(children(os.getpid())) - others == set()
 
 
 def judged(judge: LocalExecutor, source: str, stage: str = "evaluate") -> Report:

@@ -42,7 +42,7 @@ def cache() -> FakeCache:
 
 
 def measuring(task: Task, cache: FakeCache | None, **fields: object) -> Measuring:
-    given = {"judges": FakeJudges(), "description": Description(hardware="one core"), "slots": 2, "cache": cache}
+    given = {"executor": FakeJudges(), "description": Description(hardware="one core"), "slots": 2, "cache": cache}
     return Measuring(task, **{**given, **fields})
 
 
@@ -74,7 +74,7 @@ def test_whoever_is_interrupted_goes_on_where_it_stopped(circle_task: Task, cach
     done = len(seeds(rows, kept=True))
     assert 30 <= done <= 30 + again.slots
     assert seeds(rows, kept=True) + seeds(rows, kept=False) == list(range(50))
-    assert len(again.judges.asked) == 50 - done
+    assert len(again.executor.asked) == 50 - done
     assert [row.report.evaluation.fitness for row in rows if row.kept] == [float(seed) for seed in range(done)]
 
 
@@ -100,7 +100,7 @@ def test_what_another_moment_may_change_is_not_kept(circle_task: Task, cache: Fa
     """A failure of the machinery, and a program that was too slow or crashed; a wrong answer stays wrong."""
     for outcome, kept in ((Outcome.INTERNAL, 0), (Outcome.TIMED_OUT, 0), (Outcome.CRASHED, 0), (Outcome.WRONG, 1)):
         judges = FakeJudges(outcome)
-        rows = list(measuring(circle_task, cache, judges=judges).measure(trials(circle_task, circle_task.seed, (0,))))
+        rows = list(measuring(circle_task, cache, executor=judges).measure(trials(circle_task, circle_task.seed, (0,))))
         assert ([row.report.evaluation.outcome for row in rows], len(cache)) == ([outcome], kept)
 
 

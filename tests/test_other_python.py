@@ -164,7 +164,8 @@ def test_a_python_that_is_not_there_is_one_clear_error_of_the_command_line(tmp_p
     )
     assert done.returncode == 1
     assert re.fullmatch(
-        r"evolve: error: the task's Python, '.*/gone/bin/python' .* is not there\. Do: .*\n", done.stderr
+        r"evolve: error: the task's Python, '.*/gone/bin/python' .* cannot be run: No such file or directory\. Do: .*\n",
+        done.stderr,
     )
     assert list((tmp_path / "home").rglob("*.db")) == []
 

@@ -1,10 +1,12 @@
-"""The program of a judge process: a task in, a description out, then a report for each job."""
+"""Program of an evaluation worker: a task in, a description out, then a report for each job."""
 
 import contextlib
-import socket
+import subprocess
 import sys
 import threading
+import time
 from dataclasses import replace
+from multiprocessing import Pipe
 from pathlib import Path
 
 import pytest
@@ -12,9 +14,8 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent / "evaluation"))
 from judge_fakes import ANSWERING, FakeBox, small_task, written_task
 
-from evolve.evaluation import Job, decode_description, decode_report, encode_job
-from evolve.evaluation.framing import receive_frame, send_frame
-from evolve.evaluation.job import Charge, encode_charge
+from evolve.evaluation import Job, decode_report, encode_job
+from evolve.evaluation.job import Charge, Description, decode_message, encode_message
 from evolve.evaluation.version import task_version
 from evolve.plugins import load
 from evolve.types import ConfigError, EvaluatorSource, Outcome, SandboxError, Stage, TaskError
@@ -30,24 +31,29 @@ def as_it_was(monkeypatch):
 
 def served(task, *jobs, box=None):
     """The description and the reports of a worker with this box."""
-    engine, worker = socket.socketpair()
+    engine, worker = Pipe()
     box = FakeBox({"answer": 2.0}) if box is None else box
     thread = threading.Thread(target=lambda: _serve_and_close(worker, lambda charge, devices: box))
     thread.start()
     with engine:
-        send_frame(engine, encode_charge(Charge(task)))
+        engine.send_bytes(encode_message(Charge(task)))
         with contextlib.suppress(BrokenPipeError):  # a worker without an evaluator ends before it reads a job
-            for job in jobs:
-                send_frame(engine, encode_job(job))
-        engine.shutdown(socket.SHUT_WR)
-        frames = list(iter(lambda: receive_frame(engine), None))
+            for frame in [*map(encode_job, jobs), b""]:
+                engine.send_bytes(frame)
+        frames = list(_frames(engine))
     thread.join()
-    return decode_description(frames[0]), [decode_report(frame) for frame in frames[1:]]
+    return decode_message(Description, frames[0]), [decode_report(frame) for frame in frames[1:]]
 
 
-def _serve_and_close(sock, make_box):
-    with sock:
-        serve(sock, make_box)
+def _frames(engine):
+    with contextlib.suppress(EOFError, ConnectionResetError):
+        while True:
+            yield engine.recv_bytes()
+
+
+def _serve_and_close(worker, make_box):
+    with worker:
+        serve(worker, make_box)
 
 
 _BESIDE = """
@@ -67,19 +73,19 @@ def test_a_second_box_is_made_for_the_first_who_asks_and_kept(tmp_path):
         boxes.append(FakeBox({"answer": 2.0 - len(boxes)}))
         return boxes[-1]
 
-    engine, worker = socket.socketpair()
+    engine, worker = Pipe()
     thread = threading.Thread(target=lambda: _serve_and_close(worker, make_box))
     thread.start()
     job = Job("1.0", "evaluate", files={"seed.py": ""})
     with engine:
-        send_frame(engine, encode_charge(Charge(written_task(tmp_path, _BESIDE))))
-        receive_frame(engine)
+        engine.send_bytes(encode_message(Charge(written_task(tmp_path, _BESIDE))))
+        engine.recv_bytes()
         assert len(boxes) == 1
         for _ in range(2):
-            send_frame(engine, encode_job(job))
-            assert decode_report(receive_frame(engine)).evaluation.fitness == 1.0
-        engine.shutdown(socket.SHUT_WR)
-        assert receive_frame(engine) is None
+            engine.send_bytes(encode_job(job))
+            assert decode_report(engine.recv_bytes()).evaluation.fitness == 1.0
+        engine.send_bytes(b"")
+        assert list(_frames(engine)) == []
     thread.join()
     assert [(len(box.opened), box.closed) for box in boxes] == [(2, True), (2, True)]
 
@@ -98,7 +104,7 @@ def test_it_describes_itself_and_judges_until_the_end_of_file(tmp_path):
 
 def test_without_a_task_it_ends():
     """Its engine has ended before it began."""
-    engine, worker = socket.socketpair()
+    engine, worker = Pipe()
     engine.close()
     with worker:
         serve(worker)
@@ -185,15 +191,15 @@ def test_a_task_without_its_evaluator_is_described(tmp_path):
 
 def test_a_sandbox_that_does_not_start_is_described(tmp_path):
     """For example for want of a module that the task preloads."""
-    engine, worker = socket.socketpair()
+    engine, worker = Pipe()
 
     def broken(charge, devices):
         raise SandboxError("no module named torch")
 
     with engine, worker:
-        send_frame(engine, encode_charge(Charge(written_task(tmp_path, ANSWERING))))
+        engine.send_bytes(encode_message(Charge(written_task(tmp_path, ANSWERING))))
         serve(worker, broken)
-        description = decode_description(receive_frame(engine) or b"")
+        description = decode_message(Description, engine.recv_bytes())
     assert description.error == "no module named torch"
 
 
@@ -231,3 +237,38 @@ def test_an_evaluator_of_a_task_is_found_by_its_file(tmp_path):
     assert [stage.name for stage, _ in load_evaluator(task).stages(task)] == ["evaluate"]
     with pytest.raises(TaskError, match="there is no evaluator"):
         load_evaluator(small_task(tmp_path / "elsewhere"))
+
+
+def ran(script):
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=30, check=True)
+    return done.stdout.strip()
+
+
+@pytest.mark.integration
+def test_a_process_whose_parent_has_changed_is_told_so():
+    """It ended between the fork and this call."""
+    script = "import os; from evolve.worker import die_with_parent; print(die_with_parent({}))"
+    assert ran(script.format("os.getppid()")) == "True"
+    assert ran(script.format("os.getppid() + 1")) == "False"
+
+
+@pytest.mark.integration
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has a parent-death signal")
+def test_a_process_dies_with_its_parent():
+    """However the parent ends."""
+    child = "import os, time; from evolve.worker import die_with_parent; die_with_parent(os.getppid()); print(os.getpid(), flush=True); time.sleep(60)"
+    parent = f"import os, subprocess, sys; p = subprocess.Popen([sys.executable, '-c', {child!r}], stdout=subprocess.PIPE); print(p.stdout.readline().decode(), flush=True); os._exit(0)"
+    pid = int(ran(parent))
+    deadline = time.monotonic() + 10
+    while _alive(pid) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert not _alive(pid)
+
+
+def _alive(pid):
+    """A zombie that nobody reaps counts as dead."""
+    try:
+        with open(f"/proc/{pid}/stat") as stat:
+            return stat.read().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from evolve.campaign import Campaign
 from evolve.evaluation.interpreter import check
-from evolve.evaluation.lifeline import clean_environment
+from evolve.evaluation.spawner import clean_environment
 from evolve.plugins import Plugins
 from evolve.sandbox.machine.offer import NOT_MORE, choose_means, describe_causes, describe_means
 from evolve.sandbox.machine.probe import probe

@@ -1,4 +1,4 @@
-"""Judging: the only place where a score comes into being."""
+"""Evaluation of programs: the only place where a score comes into being."""
 
 from evolve.evaluation.candidate import Candidate
 from evolve.evaluation.evaluator import evaluator
@@ -7,10 +7,8 @@ from evolve.evaluation.job import (
     Description,
     Job,
     Report,
-    decode_description,
     decode_job,
     decode_report,
-    encode_description,
     encode_job,
     encode_report,
 )
@@ -23,10 +21,8 @@ __all__ = [
     "LocalExecutor",
     "Report",
     "TaskModule",
-    "decode_description",
     "decode_job",
     "decode_report",
-    "encode_description",
     "encode_job",
     "encode_report",
     "evaluator",

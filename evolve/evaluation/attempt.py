@@ -1,6 +1,6 @@
 """Calling a task's own code, which may raise anything.
 
-Invariant: this holds the judge worker's one broad `except`; what it catches is reported with its traceback, never dropped."""
+Invariant: this holds the worker's one broad `except`; what it catches is reported with its traceback, never dropped."""
 
 import traceback
 from collections.abc import Callable
@@ -53,7 +53,7 @@ def attempt(call: Callable[[], T]) -> T | Raised:
 
 
 def _theirs(place: TracebackType | None) -> TracebackType | None:
-    """The traceback without the leading frames of the judge itself."""
+    """The traceback without the leading frames of the worker itself."""
     first = place
     while place is not None and place.tb_frame.f_code.co_filename.startswith(_OURS):
         place = place.tb_next

@@ -25,7 +25,7 @@ class OpenSession(Protocol):
 class Candidate:
     """A program under evaluation. Its functions run in processes of their own; only plain data comes back.
 
-    What raises `SessionFailed` where the program fails may pass through an evaluator: the judge turns it into its outcome."""
+    What raises `SessionFailed` where the program fails may pass through an evaluator: the worker turns it into its outcome."""
 
     def __init__(
         self,
@@ -73,12 +73,12 @@ class Candidate:
             return session.keep(keep)
 
     def beside(self, program: Program) -> "Candidate":
-        """A program that the judge trusts, such as the baseline or a reference, under the same limits in a box of its own, so that sessions of both can be open at once. The
+        """A program that the worker trusts, such as the baseline or a reference, under the same limits in a box of its own, so that sessions of both can be open at once. The
         stage's limit holds for both together; what starting that box takes, the first time, does not count. Where this program fails, the evaluator has failed and not
         the candidate: an error, and no `SessionFailed`."""
         if self._neighbour is None:
             raise SandboxError(
-                "there is no second box for a program beside this one. Do: ask the candidate that the judge gave you"
+                "there is no second box for a program beside this one. Do: ask the candidate that the evaluator was given"
             )
         began = self._clock()
         opened = self._neighbour()

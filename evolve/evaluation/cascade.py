@@ -46,7 +46,7 @@ _REMEDY = ". Do: look at the type, the length or shape, and the size of what a p
 @dataclass(frozen=True, slots=True)
 class Bench:
     """A task with its evaluator, and what every evaluation made here has in common. `isolation` and `environment` are one
-    line each. Made once per judge process by `prepare`."""
+    line each. Made once per worker by `prepare`."""
 
     task: Task
     stages: Sequence[tuple[Stage, Callable[[Any, Trial], Evaluation]]]
@@ -104,6 +104,7 @@ def evaluate_job(
     """Runs one job to its end; `allocate` gives each stage its devices right before it runs, and takes them back after; `neighbour` is for `Candidate.beside`. `seconds` is the wall time of the whole job but for what it waited for
     devices; the fitness in the report is maximised."""
     begun = bench.clock()
+    # A case overrides single parameters of the task, so that its file says only what differs.
     trial = replace(job.trial, parameters=Parameters({**bench.task.parameters, **job.trial.parameters}))
     if job.kind == "evaluate":
         candidate = partial(Candidate, open_session=open_session, clock=bench.clock, neighbour=neighbour)
@@ -144,6 +145,7 @@ def _cascade(
         evaluation = replace(found, stage=stage.name, passed=passed, tag=tag)
         if limit < stage.limit and found.outcome is Outcome.TIMED_OUT:
             evaluation = replace(evaluation, limit=limit)
+        # Failed stages count too: what a program costs does not depend on how it ended.
         cpu_seconds += candidate.cpu_seconds
         if evaluation.fitness is not None and not last:
             passed[stage.name] = bench.task.fitness.inside(evaluation.fitness)
@@ -221,29 +223,23 @@ def _apply_thresholds(task: Task, stage: Stage, evaluation: Evaluation, relative
 def _compute(job: Job, trial: Trial, bench: Bench) -> _CascadeResult:
     """Runs the evaluator's function of a job on an evaluation's artifacts, without the program."""
     if job.kind not in bench.functions:
-        return _CascadeResult(
-            Evaluation.failed(
-                Outcome.INTERNAL, f"the evaluator cannot {job.kind}. Do: mark a function with @evaluate.{job.kind}"
-            )
-        )
+        message = f"the evaluator cannot {job.kind}. Do: mark a function with @evaluate.{job.kind}"
+        return _CascadeResult(Evaluation.failed(Outcome.INTERNAL, message))
     artifacts = {name: json.loads(text) for name, text in job.artifacts.items()}
     if job.kind == "certify":
         return _CascadeResult(_certify(artifacts, trial, bench))
-    answer = attempt(lambda: bench.functions[job.kind](artifacts, trial))
-    if isinstance(answer, Raised):
-        return _CascadeResult(_report_error(answer))
-    if not isinstance(answer, str):
-        message = f"the evaluator's {job.kind} returned a {type(answer).__name__}, wanted a text"
-        return _CascadeResult(Evaluation.failed(Outcome.INTERNAL, message))
-    # Nothing was judged, and an OK would need a fitness: the answer stands beside a SCREENED evaluation.
+    answer = _call_for_text(job.kind, artifacts, trial, bench)
+    if isinstance(answer, Evaluation):
+        return _CascadeResult(answer)
+    # Nothing was evaluated, and an OK would need a fitness: the answer stands beside a SCREENED evaluation.
     screened = Evaluation.failed(Outcome.SCREENED, f"{job.kind}: nothing was judged")
     if job.kind == "draw":
-        return _CascadeResult(screened, drawing=printable(answer))
-    return _CascadeResult(replace(screened, fingerprint=printable(answer)))
+        return _CascadeResult(screened, drawing=answer)
+    return _CascadeResult(replace(screened, fingerprint=answer))
 
 
 def _certify(artifacts: Mapping[str, Any], trial: Trial, bench: Bench) -> Evaluation:
-    """The exact value as an evaluation, with the name of its basin where the evaluator can tell."""
+    """Returns the exact value as an evaluation, with the name of its basin where the evaluator can tell."""
     evaluation = attempt(
         lambda: check_evaluation(bench.functions["certify"](artifacts, trial), bench.task, complete=False)
     )
@@ -251,26 +247,34 @@ def _certify(artifacts: Mapping[str, Any], trial: Trial, bench: Bench) -> Evalua
         return _report_error(evaluation)
     if evaluation.outcome is not Outcome.OK:
         return evaluation
+    # A certificate is the evaluator's own proof; a claim of the program's proves nothing.
     if evaluation.trust == "claimed":
         return Evaluation.failed(
             Outcome.INTERNAL, "the evaluator certified what is claimed. Do: compute the exact value in `certify`"
         )
-    evaluation = replace(evaluation, certified=True)
-    if "fingerprint" not in bench.functions:
-        return evaluation
-    name = attempt(lambda: bench.functions["fingerprint"](artifacts, trial))
-    if isinstance(name, Raised):
-        return _report_error(name)
-    if not isinstance(name, str):
-        return Evaluation.failed(
-            Outcome.INTERNAL, f"the evaluator's fingerprint is a {type(name).__name__}, wanted a text"
-        )
-    return replace(evaluation, fingerprint=printable(name))
+    name = _call_for_text("fingerprint", artifacts, trial, bench) if "fingerprint" in bench.functions else ""
+    return (
+        name
+        if isinstance(name, Evaluation)
+        else replace(evaluation, certified=True, fingerprint=name or evaluation.fingerprint)
+    )
+
+
+def _call_for_text(function: str, artifacts: Mapping[str, Any], trial: Trial, bench: Bench) -> str | Evaluation:
+    """Returns the text that a function of the evaluator answers, or its failure."""
+    answer = attempt(lambda: bench.functions[function](artifacts, trial))
+    if isinstance(answer, Raised):
+        return _report_error(answer)
+    if not isinstance(answer, str):
+        message = f"the evaluator's {function} returned a {type(answer).__name__}, wanted a text"
+        return Evaluation.failed(Outcome.INTERNAL, message)
+    return printable(answer)
 
 
 def _report(job: Job, bench: Bench, found: _CascadeResult, seconds: float) -> Report:
     """The evaluation with ids for its texts, its fitness and objectives maximised, and with the circumstances in which it was made."""
     evaluation, limits = found.evaluation, bench.task.limits
+    # Artifacts are the task's objects, whose methods may raise anything while they are encoded.
     texts = attempt(lambda: encode_artifacts(evaluation.artifacts, limits.artifacts))
     if isinstance(texts, Raised):
         evaluation, texts = replace(_report_error(texts), stage=evaluation.stage), {}

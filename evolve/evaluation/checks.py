@@ -54,7 +54,7 @@ def _check_evaluation(answer: Any, task: Task, complete: bool) -> Evaluation:
         descriptors=_numbers("descriptor", answer.descriptors),
         metrics=_numbers("metric", answer.metrics),
         objectives=_objectives(answer, task),
-        violation=0.0,
+        violation=0.0,  # computed below from the metrics, whatever the evaluator wrote here
         tag=" ".join(printable(answer.tag).split())[:TAG],
     )
     return _complete_evaluation(plain, task) if complete and answer.outcome is Outcome.OK else plain
@@ -74,7 +74,7 @@ def _objectives(answer: Evaluation, task: Task) -> dict[str, float]:
 
 
 def _complete_evaluation(evaluation: Evaluation, task: Task) -> Evaluation:
-    """A success that has all that the task asks for, with how far it misses the constraints: the judge's own sum."""
+    """A success that has all that the task asks for, with how far it misses the constraints: the worker's own sum."""
     _want("descriptor", "axis", [axis.name for axis in task.axes], evaluation.descriptors)
     _want("number", "objective", [objective.name for objective in task.objectives], evaluation.objectives)
     _want("metric", "constraint on", [constraint.metric for constraint in task.constraints], evaluation.metrics)
@@ -100,6 +100,7 @@ def _numbers(what: str, values: Mapping[str, Any]) -> dict[str, float]:
 
 def number(what: str, value: Any) -> float:
     """`value` as a finite float; raises `Fault`. numpy's scalars are numbers; a bool is not."""
+    # A bool is a Real in Python, but an evaluator that returns one has mixed up a verdict and a score.
     if isinstance(value, bool) or not isinstance(value, Real):
         raise Fault(
             Outcome.INTERNAL, f"the evaluator's {what} is a {type(value).__name__}, {value!r:.80}, wanted a number"

@@ -6,10 +6,9 @@ used with another one."""
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Protocol, TypeAlias
 
 from evolve.devices import (
@@ -17,25 +16,22 @@ from evolve.devices import (
     Grant,
     Lease,
     Leases,
-    Locks,
     device_names,
     filter_gpus,
     find_gpus,
     leases_folder,
     visibility,
 )
-from evolve.devices.conditions import Conditions
-from evolve.devices.nvml import Nvml
-from evolve.devices.processors import units, usable
+from evolve.devices.processors import governor, load, ranges, units, usable
 from evolve.evaluation.candidate import OpenSession
 from evolve.sandbox import Devices, JobKind, Session
 from evolve.types import Program, SandboxError, Stage, Task
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Allocation:
-    """The device that a stage was measured on: the GPUs' name, else `cpu`; `waited` in seconds. `conditions` is known when the stage is over: how busy and how
-    fast the device was, empty where nothing was leased."""
+    """Device that a stage is measured on: the GPUs' name, else `cpu`; `waited` in seconds. `conditions` says how busy it was before the stage, and is empty
+    where nothing was leased."""
 
     device: str = "cpu"
     waited: float = 0.0
@@ -63,119 +59,117 @@ class Sandbox(Protocol):
 
 
 class DeviceAllocator:
-    """The boxes of one worker, and the leases that decide which one is used. `make_box` makes one for devices; `told` is called with True when a stage begins to wait,
-    and with False when it has what it waited for. Raises what `make_box` raises."""
+    """The boxes of one worker, and the leases that decide which one is used. `make_box` makes one for devices; `report_wait` is called with True when a stage begins to wait,
+    and with False when it has its devices. Raises what `make_box` raises."""
 
     def __init__(
         self,
         task: Task,
         grant: Grant,
         make_box: Callable[[Devices], Sandbox],
-        told: Callable[[bool], None],
+        report_wait: Callable[[bool], None],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._task = task
         self._make_box = make_box
-        self._told = told
+        self._report_wait = report_wait
         self._clock = clock
         self._all = find_gpus() if task.limits.grants.gpu else []
         self.gpus = filter_gpus(self._all, grant)
         folder = Path(grant.folder) if grant.folder else leases_folder()
         self._cores = usable()
-        self._leases = Leases(self.gpus, units(self._cores), Locks(folder))
-        self._leases.open()
-        self._nvml = Nvml.open() if any(gpu.vendor == "nvidia" for gpu in self.gpus) else None
-        self._base = self._box = make_box(self._devices(()))
+        # Units are whole cores: two threads of one core would slow each other down.
+        self._leases = Leases(self.gpus, units(self._cores), folder)
+        self._boxes: dict[str, tuple[tuple[Gpu, ...], Sandbox]] = {}
+        self._box = self._box_for("plain", ())
         self._pinned = False
-        self._with_gpus: tuple[tuple[str, ...], Sandbox] | None = None
-        self._stage: Stage | None = None
-        self._leased = Lease()
-        self._neighbour: tuple[tuple[str, ...], Sandbox] | None = None
-        self.isolation = self._base.isolation
+        self._stage = Stage("evaluate")
+        self._lease = Lease()
+        self.isolation = self._box.isolation
 
     def open(self, program: Program, seconds: float, job: JobKind = "run") -> Session:
-        """A session of the present stage. Raises `SandboxError` for one that is timed, in a stage that is kept to no cores."""
-        self._check(job)
-        return self._box.open(program, self._task.entry, seconds, job)
+        """Opens a session of the present stage. Raises `SandboxError` for one that is timed, in a stage that is kept to no cores."""
+        return self._open(self._box, program, seconds, job)
 
     @contextmanager
     def allocate(self, stage: Stage) -> Iterator[Allocation]:
         """Leases the devices that a stage needs while the block runs. Raises `SandboxError`."""
-        waiting, begun = Waiting(self._told), self._clock()
-        what = f"task {self._task.name}, stage {stage.name}"
-        with waiting, self._leases.lease(stage.needs, what, waiting.begins) as lease:
-            self._stage, self._leased = stage, lease
-            self._box = self._box_for(lease.gpus, waiting)
-            self._pin(lease.cores)
-            waiting.ends()
-            kept = lease.cores if stage.needs.pinned else ()
-            with Conditions(lease.cores, lease.gpus, self._nvml) as conditions, _pin_thread(kept):
-                allocation = Allocation(lease.device, self._clock() - begun)
-                yield allocation
-            allocation.conditions = conditions.told
+        begun = self._clock()
+        with ExitStack() as stack:
+            with self._wait() as waits:
+                what = f"task {self._task.name}, stage {stage.name}"
+                lease = stack.enter_context(self._leases.lease(stage.needs, what, waits))
+                self._stage, self._lease = stage, lease
+                self._box = self._box_for("gpu" if lease.gpus else "plain", lease.gpus, waits)
+                self._pin(self._box)
+            stack.enter_context(_pin_thread(lease.cores if stage.needs.pinned else ()))
+            yield Allocation(lease.device, self._clock() - begun, _describe(lease))
 
     def beside(self) -> OpenSession:
-        """Opens sessions of the present stage in a box beside its candidates', on the same cores and GPUs. It is made for the first who asks, and kept as long as the GPUs stay the same."""
-        wanted = tuple(gpu.uuid for gpu in self._leased.gpus)
-        if self._neighbour is not None and self._neighbour[0] != wanted:
-            former, self._neighbour = self._neighbour[1], None
-            former.close()
-        if self._neighbour is None:
-            self._neighbour = (wanted, self._make_box(self._devices(self._leased.gpus)))
-        box = self._neighbour[1]
-        if self._pinned:
-            box.pin(self._leased.cores or self._cores)
+        """Opens sessions of the present stage in a box beside its candidates', on the same cores and GPUs. It is made when it is first asked for."""
+        box = self._box_for("beside", self._lease.gpus)
+        self._pin(box)
 
         def open_beside(program: Program, seconds: float, job: JobKind = "run") -> Session:
-            self._check(job)
-            return box.open(program, self._task.entry, seconds, job)
+            return self._open(box, program, seconds, job)
 
         return open_beside
 
-    def _check(self, job: JobKind) -> None:
-        """Two processes on two cores are as different as these are, by half on some machines; what is timed there is the core."""
-        if job == "timed" and not self._leased.cores:
-            name = self._stage.name if self._stage else "evaluate"
-            raise SandboxError(
-                f"the stage {name!r} times its programs, which run on any core. Do: write needs = {{ pinned = true }} for it, under [[stages]] in the task's file"
-            )
-
     def accelerators(self, stages: Iterable[Stage]) -> str:
-        """The models of the GPUs that stages may run on, for the hardware class; empty where none needs one."""
+        """Returns the models of the GPUs that stages may run on, for the hardware class; empty where none needs one."""
         needed = max((stage.needs.gpus for stage in stages), default=0)
         return device_names(self.gpus[:needed])
 
-    def _pin(self, cores: Sequence[int]) -> None:
-        """To what was leased; a stage that has leased no cores may run wherever the judge may, also after one that has."""
-        self._pinned = self._pinned or bool(cores)
-        if self._pinned:
-            self._box.pin(cores or self._cores)
-
     def close(self) -> None:
         """Ends every box, and with it every process in it."""
-        for kept in (self._neighbour, self._with_gpus):
-            if kept is not None:
-                kept[1].close()
-        self._base.close()
-        self._leases.close()
-        if self._nvml is not None:
-            self._nvml.close()
+        for _, box in self._boxes.values():
+            box.close()
 
-    def _box_for(self, gpus: tuple[Gpu, ...], waiting: "Waiting") -> Sandbox:
-        """The box for these GPUs; of those with some, only the latest one is kept. To make one is to wait."""
-        if not gpus:
-            return self._base
-        wanted = tuple(gpu.uuid for gpu in gpus)
-        if self._with_gpus is None or self._with_gpus[0] != wanted:
-            waiting.begins()
-            if self._with_gpus is not None:
-                former, self._with_gpus = self._with_gpus[1], None
-                former.close()
-            self._with_gpus = (wanted, self._make_box(self._devices(gpus)))
-        return self._with_gpus[1]
+    def _open(self, box: Sandbox, program: Program, seconds: float, job: JobKind) -> Session:
+        # Two processes on two cores are as different as these cores are, by half on some machines; without a pin the core is what is timed.
+        if job == "timed" and not self._lease.cores:
+            raise SandboxError(
+                f"the stage {self._stage.name!r} times its programs, which run on any core. Do: write needs = {{ pinned = true }} for it, under [[stages]] in the task's file"
+            )
+        return box.open(program, self._task.entry, seconds, job)
+
+    def _pin(self, box: Sandbox) -> None:
+        """Keeps a box to the leased cores. A stage that has leased none may run wherever the worker may, also after one that has."""
+        self._pinned = self._pinned or bool(self._lease.cores)
+        if self._pinned:
+            box.pin(self._lease.cores or self._cores)
+
+    @contextmanager
+    def _wait(self) -> Iterator[Callable[[], None]]:
+        """Yields a function that reports the beginning of a wait, once; reports its end after the block, if there was one."""
+        waits = False
+
+        def begin() -> None:
+            nonlocal waits
+            if not waits:
+                waits = True
+                self._report_wait(True)
+
+        try:
+            yield begin
+        finally:
+            if waits:
+                self._report_wait(False)
+
+    def _box_for(self, role: str, gpus: tuple[Gpu, ...], waits: Callable[[], None] = lambda: None) -> Sandbox:
+        """Returns the role's box for these GPUs. A warm template is kept for the next stage, but one that sees GPUs which others may lease by then is closed."""
+        former = self._boxes.get(role)
+        if former is not None and former[0] == gpus:
+            return former[1]
+        waits()
+        if former is not None:
+            del self._boxes[role]
+            former[1].close()
+        self._boxes[role] = (gpus, self._make_box(self._devices(gpus)))
+        return self._boxes[role][1]
 
     def _devices(self, gpus: tuple[Gpu, ...]) -> Devices:
-        """For a task that grants GPUs: these, and no other one."""
+        """Returns these GPUs and no other one, for a task that grants GPUs."""
         if not self._task.limits.grants.gpu:
             return Devices()
         others = [gpu for gpu in self._all if gpu not in gpus]
@@ -184,7 +178,7 @@ class DeviceAllocator:
 
 @contextmanager
 def _pin_thread(cores: Sequence[int]) -> Iterator[None]:
-    """The judge's own thread on these cores, where there are any, for as long as the block runs: what it writes lies in the caches of those who read it, and its signals wake no
+    """Keeps the worker's own thread to these cores, where there are any, while the block runs: what it writes lies in the caches of those who read it, and its signals wake no
     other core."""
     if not cores or not hasattr(os, "sched_setaffinity"):
         yield
@@ -197,29 +191,9 @@ def _pin_thread(cores: Sequence[int]) -> Iterator[None]:
         os.sched_setaffinity(0, before)
 
 
-class Waiting:
-    """Reports the beginning and the end of a stage's wait, each once; as a context manager, the end at its exit at the latest."""
-
-    def __init__(self, told: Callable[[bool], None]) -> None:
-        self._told = told
-        self._waits = False
-
-    def begins(self) -> None:
-        """Reports the beginning of a wait, unless one has begun already."""
-        if not self._waits:
-            self._waits = True
-            self._told(True)
-
-    def ends(self) -> None:
-        """Reports the end of a wait, if there was one."""
-        if self._waits:
-            self._waits = False
-            self._told(False)
-
-    def __enter__(self) -> "Waiting":
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, place: TracebackType | None
-    ) -> None:
-        self.ends()
+def _describe(lease: Lease) -> str:
+    """Describes the leased devices and the load on them; empty where nothing was leased."""
+    facts = {"cores": ranges(lease.cores), "governor": governor(lease.cores), "load": load()} if lease.cores else {}
+    gpus = [device_names(lease.gpus), *sorted({f"driver {gpu.driver}" for gpu in lease.gpus if gpu.driver})]
+    cores = ", ".join(f"{name} {value}" for name, value in facts.items() if value)
+    return "; ".join(filter(None, [cores, ", ".join(filter(None, gpus))]))

@@ -1,5 +1,5 @@
-"""The Python that a task names for its judges and candidates, when that is not the engine's own: whether it can be used, and how a
-worker starts there.
+"""The Python that a task names for its workers and candidates, when that is not the engine's own: a check that it can be used, and the command of
+a worker there.
 
 Invariant: nothing of the engine's environment but the package `evolve` itself is importable in such a worker."""
 
@@ -7,7 +7,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from evolve.types import TaskError
@@ -24,7 +24,7 @@ found.loader.exec_module(sys.modules["evolve"])
 from evolve.worker import main
 main(int(sys.argv[1]))
 """
-# For Pythons of any age, to be told how old they are.
+# Valid in Pythons of any age, so that one that is too old can say so.
 _QUESTION = "import sys; print('\\nevolve asked: %d.%d.%d' % sys.version_info[:3])"
 _ANSWER = re.compile(r"^evolve asked: (\d+)\.(\d+)\.(\d+)$", re.MULTILINE)
 _PATIENCE = 20.0
@@ -43,7 +43,7 @@ def worker_command(python: str, spawner: int) -> list[str]:
 
 
 def worker_environment(python: str, environment: Mapping[str, str]) -> dict[str, str]:
-    """The variables of a worker: another Python has modules of its own."""
+    """Returns the variables of a worker: another Python has modules of its own."""
     return {name: value for name, value in environment.items() if not python or name != "PYTHONPATH"}
 
 
@@ -68,40 +68,13 @@ def _unusable(python: str, environment: Mapping[str, str]) -> str:
         )
     except subprocess.TimeoutExpired:
         return f"has not answered within {_PATIENCE:g} seconds. Do: try it by hand, or name another"
-    except FileNotFoundError:
-        return _missing(python)
-    except PermissionError:
-        return _forbidden(python)
     except OSError as error:
-        return f"cannot be run: {error.strerror}. Do: name the interpreter itself; {_MAKE_ONE}"
+        return f"cannot be run: {error.strerror}. Do: correct its path, which names the interpreter itself; {_MAKE_ONE}"
     answer = _ANSWER.search(asked.stdout.decode("utf-8", "replace"))
     if asked.returncode or answer is None:
         words = " ".join(asked.stderr.decode("utf-8", "replace").split())[-_SHOWN:]
         return f"does not answer as a Python does (exit code {asked.returncode}{words and ': ' + words}). Do: try it by hand, or name another; {_MAKE_ONE}"
     if tuple(map(int, answer.groups())) < OLDEST:
         wanted = ".".join(map(str, OLDEST))
-        return f"is Python {'.'.join(answer.groups())}, and judges need {wanted} or newer. Do: name a newer one; {_MAKE_ONE}"
+        return f"is Python {'.'.join(answer.groups())}, and workers need {wanted} or newer. Do: name a newer one; {_MAKE_ONE}"
     return ""
-
-
-def _missing(python: str) -> str:
-    if os.sep not in python:
-        return f"is no command that is on PATH. Do: write its path, or install it; {_MAKE_ONE}"
-    if Path(python).is_symlink():
-        return f"is a link to {os.path.realpath(python)!r}, which is not there any more. Do: make that environment again; {_MAKE_ONE}"
-    return f"is not there. Do: correct the path; {_MAKE_ONE}"
-
-
-def _forbidden(python: str) -> str:
-    closed = next((folder for folder in _folders(python) if not os.access(folder, os.X_OK)), None)
-    if closed is not None:
-        return f"lies below {str(closed)!r}, which this user may not enter. Do: make the environment in a folder that is open to this user; {_MAKE_ONE}"
-    if Path(python).is_dir():
-        return "is a folder. Do: name the interpreter in it, such as bin/python"
-    return "may not be run by this user. Do: `chmod +x` it, or name another"
-
-
-def _folders(python: str) -> Iterator[Path]:
-    """The folders that lead to it, and those that lead to what it is a link to, from the root down."""
-    for path in (Path(python), Path(os.path.realpath(python))):
-        yield from reversed(path.parents)

@@ -32,9 +32,9 @@ class Charge:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One thing to judge. `evaluate` needs `files` and runs the whole cascade, or `stage` alone; the other kinds need
+    """One thing to evaluate. The kind `evaluate` needs `files` and runs the whole cascade, or `stage` alone; the other kinds need
     `artifacts`, the stored JSON text of each artifact by its name. Parameters of the trial override the task's; its stage and
-    limit are set by the judge. `wanted` is the fitness (maximised) that a stage's relative threshold comes to now, by its name; `ungated`:
+    limit are set by the worker. `wanted` is the fitness (maximised) that a stage's relative threshold comes to now, by its name; `ungated`:
     no threshold counts, for what is measured is known to be worth it. `passed` is the fitness (maximised) that stages before the last have found of
     this program before, by their names: such a stage does not run again where that is enough. `limit` is a shorter wall limit of each stage
     in seconds; 0: the stage's own."""
@@ -54,7 +54,7 @@ class Job:
 @dataclass(frozen=True, slots=True)
 class Report:
     """Result of a job. `texts` holds the evaluation's feedback, and each artifact as canonical JSON (arrays and tuples as
-    lists, a text as a JSON string). A job that judges nothing (`fingerprint`, `draw`) and succeeds is SCREENED, with its
+    lists, a text as a JSON string). A job that evaluates nothing (`fingerprint`, `draw`) and succeeds is SCREENED, with its
     answer in `evaluation.fingerprint` or `drawing`."""
 
     evaluation: Evaluation
@@ -79,49 +79,31 @@ class Description:
     tops: Mapping[str, float] = field(default_factory=dict)
 
 
-def encode_charge(charge: Charge) -> bytes:
-    """A charge as it is sent."""
-    return _encode(charge)
+def encode_message(message: Charge | Job | Report | Description) -> bytes:
+    """Returns a message as it is sent."""
+    return canonical(encode(message)).encode("utf-8", "surrogatepass")
 
 
-def decode_charge(data: bytes) -> Charge:
-    """The charge that was sent; raises `ValueError`."""
-    return _decode(Charge, data)
+def decode_message(kind: type[T], data: bytes) -> T:
+    """Returns the message that was sent; raises `ValueError`."""
+    return decode(kind, json.loads(data.decode("utf-8", "surrogatepass")))
 
 
 def encode_job(job: Job) -> bytes:
-    """A job as it is sent."""
-    return _encode(job)
+    """Returns a job as it is sent."""
+    return encode_message(job)
 
 
 def decode_job(data: bytes) -> Job:
-    """The job that was sent; raises `ValueError`."""
-    return _decode(Job, data)
+    """Returns the job that was sent; raises `ValueError`."""
+    return decode_message(Job, data)
 
 
 def encode_report(report: Report) -> bytes:
-    """A report as it is sent."""
-    return _encode(report)
+    """Returns a report as it is sent."""
+    return encode_message(report)
 
 
 def decode_report(data: bytes) -> Report:
-    """The report that was sent; raises `ValueError`."""
-    return _decode(Report, data)
-
-
-def encode_description(description: Description) -> bytes:
-    """A description as it is sent."""
-    return _encode(description)
-
-
-def decode_description(data: bytes) -> Description:
-    """The description that was sent; raises `ValueError`."""
-    return _decode(Description, data)
-
-
-def _encode(value: Charge | Job | Report | Description) -> bytes:
-    return canonical(encode(value)).encode("utf-8", "surrogatepass")
-
-
-def _decode(kind: type[T], data: bytes) -> T:
-    return decode(kind, json.loads(data.decode("utf-8", "surrogatepass")))
+    """Returns the report that was sent; raises `ValueError`."""
+    return decode_message(Report, data)

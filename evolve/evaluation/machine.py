@@ -1,4 +1,4 @@
-"""Facts on which a score may depend beside the program: the hardware class and the versions of the judge's libraries.
+"""Facts on which a score may depend beside the program: the hardware class and the versions of the worker's libraries.
 
 Invariant: equal lines mean that fitness values may be compared; no line holds a time, a load or a host name."""
 
@@ -27,11 +27,6 @@ def usable_cores() -> int:
     return len(usable())
 
 
-def has_gpu(devices: Path = Path("/dev")) -> bool:
-    """Returns whether there is a GPU's device file: NVIDIA's, AMD's, or that of a Linux within Windows."""
-    return any(devices.glob("nvidia[0-9]*")) or (devices / "kfd").exists() or (devices / "dxg").exists()
-
-
 def processor(information: Path = Path("/proc/cpuinfo")) -> str:
     """The processor's model, else its kind."""
     try:
@@ -52,6 +47,7 @@ def environment(modules: Iterable[str] = ()) -> str:
 def imports(folder: Path, files: Iterable[Path]) -> frozenset[str]:
     """The modules of others that the Python files among `files`, all below `folder`, import, anywhere in them: neither the standard
     library's, nor their own, nor the engine's."""
+    # By reading and not by importing: what an evaluator imports late, or in one case only, counts as well.
     python = [path for path in files if path.suffix == ".py"]
     own = {part.removesuffix(".py") for path in python for part in path.relative_to(folder).parts}
     named = {name.partition(".")[0] for path in python for name in _find_imports(path)}

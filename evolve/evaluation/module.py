@@ -116,6 +116,7 @@ def execute_file(path: Path, *, neighbours: bool = True) -> ModuleType:
     if neighbours and sys.path[:1] != [folder]:
         sys.path.insert(0, folder)
     module = importlib.util.module_from_spec(spec)
+    # Dataclasses and pickled helpers of the file look themselves up among the modules while it is executed.
     sys.modules[spec.name] = module
     try:
         spec.loader.exec_module(module)

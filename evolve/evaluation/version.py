@@ -18,7 +18,7 @@ def check_version(task: Task) -> None:
     if now != task.version:
         what = "file" if task.one_file else "folder"
         raise TaskError(
-            f"the {what} of task {task.name!r} has changed since the campaign began: {task.path}. Do: put it back as it was, or judge "
+            f"the {what} of task {task.name!r} has changed since the campaign began: {task.path}. Do: put it back as it was, or evaluate "
             "the campaign's programs again by the new version, evolve campaign rejudge"
         )
 
@@ -38,6 +38,7 @@ def deciding(folder: Path, one_file: str = "", prompts: str = "") -> list[Path]:
     """The files of a task that decide a score, in a fixed order."""
     if one_file:
         return [path for path in (folder / one_file,) if path.is_file()]
+    # Templates of prompts change what models are told, and no score.
     told = set((folder / prompts).glob("*.md")) if prompts else set()
     return [path for path in sorted(folder.rglob("*")) if _decides(path, folder) and path not in told]
 

@@ -12,13 +12,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from evolve.evaluation import task_module
-from evolve.evaluators.metrics import Metric
 from evolve.evaluators.saved import Unreadable
-from evolve.evaluators.settings import PLACEHOLDER, CommandSettings
+from evolve.evaluators.settings import PLACEHOLDER, CommandSettings, Metric
 from evolve.types import Evaluation, Outcome, Stage, Task, TaskError, Trial, Trust
 from evolve.types.errors import did_you_mean
 
-if TYPE_CHECKING:  # a plugin is loaded where nothing is judged, too
+if TYPE_CHECKING:  # a plugin is loaded where nothing is evaluated, too
     from evolve import Candidate
 
 Rescore: TypeAlias = Callable[[Mapping[str, bytes], Trial], float | Evaluation]
@@ -36,7 +35,7 @@ _PYTHON = ("python", "python3")
 
 
 class Command:
-    """One task's evaluator; made in the judge's process from checked settings. The stages are those of the task's file, and each runs the script."""
+    """One task's evaluator; made in a worker from checked settings. The stages are those of the task's file, and each runs the script."""
 
     def __init__(self, settings: CommandSettings) -> None:
         self._settings = settings
@@ -88,55 +87,49 @@ class Command:
                 f"this machine has no command {command!r}, which the task runs. Do: install it, or put its folder on PATH"
             )
 
-    def _run(self, task: Task, candidate: "Candidate", trial: Trial) -> "_Run":
-        """Runs the script once; what the sandbox says of a crash or of too much memory passes to the judge."""
+    def _run(self, task: Task, candidate: "Candidate", trial: Trial) -> "_CommandRun":
+        """Runs the script once; what the sandbox says of a crash or of too much memory passes to the cascade."""
         settings = self._settings
         words = _fill_placeholders([*settings.argv, *settings.arguments.get(trial.stage, ())], _values(task, trial))
-        names = dict.fromkeys([*settings.saved, *(each.file for each in self._sources() if each.file)])
+        metrics = [*([self._metric] if self._metric else []), *self._metrics.values()]
+        names = dict.fromkeys([*settings.saved, *(metric.file for metric in metrics if metric.file)])
         files: dict[str, bytes] = {}
         with candidate.session(files=_previous(trial, settings.saved)) as session:
             completed = session.run(_add_timeout(words, trial.limit * _ENDED))
             if completed.code == 0:
                 for name in names:
                     files |= session.keep([name], claimed=True)
-        run = _Run(files, completed.stdout, completed.stderr)
-        return replace(run, failure=self._failure(task, run, completed.code, candidate, trial))
+        run = _CommandRun(files, completed.stdout, completed.stderr)
+        return replace(run, failure=self._failure(run, completed.code, trial))
 
-    def _sources(self) -> list[Metric]:
-        return [*([self._metric] if self._metric else []), *self._metrics.values()]
-
-    def _failure(self, task: Task, run: "_Run", code: int, candidate: "Candidate", trial: Trial) -> Evaluation | None:
+    def _failure(self, run: "_CommandRun", code: int, trial: Trial) -> Evaluation | None:
         """Returns the failure of a run that has no score, else None."""
         settings = self._settings
+        # Before other codes: `timeout` has interrupted it, whatever the script made of the signal.
         if code == _LATE:
             return run.fail(
                 Outcome.TIMED_OUT, f"it was interrupted after {trial.limit * _ENDED:.3g} of {trial.limit:g} s"
             )
         if code != 0:
             return run.fail(Outcome.CRASHED, f"it ended with exit code {code}")
-        if settings.cpu_seconds is not None and not candidate.cpu_seconds <= settings.cpu_seconds:
-            return run.fail(
-                Outcome.TIMED_OUT,
-                f"it used {candidate.cpu_seconds:.3g} s of processor time, and {settings.cpu_seconds:g} are allowed",
-            )
         size = sum(map(len, run.files.values()))
         if size > settings.bytes:
             return run.fail(Outcome.INVALID, f"its files have {size:,} bytes, and {settings.bytes:,} are allowed")
         missing = [name for name in settings.saved if name not in run.files]
         return run.fail(Outcome.INVALID, f"it left no file {missing[0]!r}") if missing else None
 
-    def _make_claimed_scorer(self, task: Task) -> Callable[["_Run", Trial], Evaluation]:
+    def _make_claimed_scorer(self, task: Task) -> Callable[["_CommandRun", Trial], Evaluation]:
         """The score as the script says it."""
         assert self._metric is not None, "a claimed score has a metric"
         metric, further = self._metric, self._metrics
 
-        def score(run: "_Run", trial: Trial) -> Evaluation:
+        def score(run: "_CommandRun", trial: Trial) -> Evaluation:
             fitness = run.read(metric)
             metrics = {name: run.read(each) for name, each in further.items()}
             return Evaluation.ok(
                 fitness,
-                objectives=_those(metrics, [objective.name for objective in task.objectives]),
-                descriptors=_those(metrics, [axis.name for axis in task.axes]),
+                objectives={each.name: metrics[each.name] for each in task.objectives if each.name in metrics},
+                descriptors={each.name: metrics[each.name] for each in task.axes if each.name in metrics},
                 metrics=metrics,
                 feedback=f"{task.fitness.name} {fitness:.12g}, as the script says in {metric.source}\n\n{run.words}".strip(),
                 trust="claimed",
@@ -144,11 +137,11 @@ class Command:
 
         return score
 
-    def _make_rescorer(self, task: Task) -> Callable[["_Run", Trial], Evaluation]:
+    def _make_rescorer(self, task: Task) -> Callable[["_CommandRun", Trial], Evaluation]:
         """The score as the task's own function computes it."""
-        rescore = _function(task, self._settings.rescore)
+        rescore = _load_rescore(task, self._settings.rescore)
 
-        def score(run: "_Run", trial: Trial) -> Evaluation:
+        def score(run: "_CommandRun", trial: Trial) -> Evaluation:
             saved = {name: run.files[name] for name in self._settings.saved}
             found = rescore(saved, trial)
             if isinstance(found, Evaluation):
@@ -160,7 +153,7 @@ class Command:
 
 
 @dataclass(frozen=True, slots=True)
-class _Run:
+class _CommandRun:
     """Files and output of a run, and its failure where it has no score."""
 
     files: Mapping[str, bytes]
@@ -236,11 +229,7 @@ def _previous(trial: Trial, names: Sequence[str]) -> Mapping[str, bytes]:
     return found
 
 
-def _those(metrics: Mapping[str, float], names: Sequence[str]) -> Mapping[str, float]:
-    return {name: metrics[name] for name in names if name in metrics}
-
-
-def _function(task: Task, file: str) -> Rescore:
+def _load_rescore(task: Task, file: str) -> Rescore:
     """The function `rescore` of a file in the task's folder, which may import its neighbours; raises `TaskError`."""
     if task.one_file:
         raise TaskError(

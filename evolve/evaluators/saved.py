@@ -3,8 +3,6 @@
 Invariant: bytes that a program wrote are never unpickled or evaluated, and what comes out is finite; whatever else they hold is `Unreadable`,
 before memory is taken for what they claim to be."""
 
-import csv
-import io
 import json
 import math
 import re
@@ -97,23 +95,6 @@ def read_array(content: bytes, shape: tuple[int | None, ...]) -> npt.NDArray[np.
     if not np.isfinite(array).all():
         raise Unreadable("not all numbers are finite")
     return array
-
-
-def last_of_column(content: bytes, column: str, delimiter: str) -> float:
-    """The last number in a column of a table with headings; raises `Unreadable`."""
-    try:
-        rows = [row for row in csv.reader(io.StringIO(text_of(content)), delimiter=delimiter, strict=True) if row]
-    except csv.Error as error:
-        raise Unreadable(f"this is no table: {error}") from None
-    headings = [heading.strip() for heading in rows[0]] if rows else []
-    if headings.count(column) != 1:
-        known = ", ".join(headings)[:200] or "none"
-        raise Unreadable(f"there is not one column {column!r}; the headings are: {known}")
-    place = headings.index(column)
-    values = [row[place] for row in rows[1:] if len(row) > place and row[place].strip()]
-    if not values:
-        raise Unreadable(f"the column {column!r} is empty")
-    return number(values[-1])
 
 
 def member(value: Any, path: str) -> float:

@@ -3,11 +3,12 @@
 Whatever a candidate did, the next session starts as the first did, in a new template if need be."""
 
 import os
+import shlex
 import sys
 from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
 from types import MappingProxyType
 
-from evolve.sandbox.ahead import compile_ahead
 from evolve.sandbox.channel import Channel
 from evolve.sandbox.means import PLAIN, Means
 from evolve.sandbox.policy import EVERY, Devices
@@ -20,14 +21,36 @@ from evolve.types import Limits, Program, SandboxError
 
 _SESSIONS = 2000
 """After so many sessions a template is replaced by a new one, so that nothing can add up in it."""
-_REHEARSED = Program({"rehearsed.py": "def ready():\n    return True\n"})
+_REHEARSED = Program(
+    {
+        "rehearsed.py": """
+import os, sys
+
+def find_closed():
+    for folder in sys.path:
+        try:
+            os.stat(folder)
+            entries = [entry for entry in os.scandir(folder) if entry.is_dir() or entry.name.endswith(".py")]
+        except OSError as error:
+            if isinstance(error, PermissionError) and not os.access(folder, os.R_OK | os.X_OK):
+                return folder
+            continue  # there is nothing, or it is hidden from candidates
+        for entry in entries:
+            if entry.name.removesuffix(".py").isidentifier() and not entry.name.startswith("__"):
+                if not os.access(entry.path, os.R_OK):
+                    return entry.path
+    return ""
+"""
+    }
+)
+"""Looks for what candidates, who may be a user of their own, should import and may not read: programs would be told that it is not there."""
 _REHEARSAL_SECONDS = 120.0
 _OF_THE_MACHINE = "run `evolve sandbox probe`, which tells what this machine lacks; the task can do nothing about it"
 _OF_THE_TASK = "correct `sandbox` in the task's file, which names the modules to preload and the limits"
 
 
 class Box:
-    """Judge side, used by one thread. Its constructor starts the template, so that what cannot be imported there is known before
+    """Worker's side, used by one thread. Its constructor starts the template, so that what cannot be imported there is known before
     the first candidate; raises `SandboxError`. `context` are the files that every program finds beside its own, `means` what confines
     candidates: all of them, or there is no box; `hidden` folders they never see, which takes means; `devices` which GPUs they see, where the task grants some."""
 
@@ -67,17 +90,8 @@ class Box:
         finally:
             channel.hand_over()
         self._busy = True
-        channel.send(pack_program(entry, program.files, self._context, self._compile_ahead(entry, program.files)))
+        channel.send(pack_program(entry, program.files, self._context))
         return Session(channel, self._end, seconds, self._limits, job, self._clock)
-
-    def _compile_ahead(self, entry: str, files: Mapping[str, str]) -> Sequence[bytes]:
-        """The entry, where it is one file of the program's own and candidates have this Python."""
-        stem = entry.replace(".", "/")
-        path = f"{stem}.py"
-        others = {path, f"{stem}/__init__.py"} & self._context.keys()
-        if path not in files or f"{stem}/__init__.py" in files or others or self._python != sys.executable:
-            return ()
-        return compile_ahead(path, files[path])
 
     def pin(self, cores: Collection[int]) -> None:
         """Keeps candidates to these threads of cores, until it is called again; between two sessions. Raises `SandboxError`."""
@@ -93,6 +107,7 @@ class Box:
 
     def _fork(self, seconds: float, channel: Channel, job: JobKind) -> TemplateProcess:
         """In the template; in a new one where there is none, where it has died since the last session, or where it has served long."""
+        # Here and not at a session's end: what opening takes does not count for a candidate's deadline.
         if self._sessions >= _SESSIONS:
             self._discard()
         self._sessions += 1
@@ -117,7 +132,7 @@ class Box:
         would be held against every program. Raises `SandboxError`."""
         session = self.open(_REHEARSED, "rehearsed", _REHEARSAL_SECONDS)
         try:
-            session.call("ready")
+            closed = session.call("find_closed")
         except SessionFailed as failure:
             session.close()
             self._discard()
@@ -127,6 +142,12 @@ class Box:
                 f"no program can run in the candidates' box: {failure}{words and ': '}{words}. Do: {remedy}"
             ) from failure
         session.close()
+        if closed:
+            self._discard()
+            raise SandboxError(
+                f"candidates cannot use {self._python!r} as it is installed: they are a user of their own here, who may not read {closed}. Do: "
+                f"`chmod -R o+rX {shlex.quote(str(Path(closed).parent))}`, or make the environment in a folder that is open to all users"
+            )
         self._sessions = 0
 
     def _start_template(self) -> TemplateProcess:
@@ -154,7 +175,7 @@ class Box:
             raise ProcessEnded
         if handle < 0:
             raise TimingUnavailable(
-                "nothing can be timed: this system has no descriptors of processes. Do: judge on Linux 5.4 or newer"
+                "nothing can be timed: this system has no descriptors of processes. Do: evaluate on Linux 5.4 or newer"
             )
         try:
             return ProcessClock(handle, None if self._means.seccomp else self._template.pid)

@@ -1,4 +1,4 @@
-"""Judge's ends of what leads to a candidate and back: requests, answers, and what it prints; and why a request got no answer.
+"""Worker's ends of what leads to a candidate and back: requests, answers, and what it prints; and why a request got no answer.
 
 What a candidate receives cannot be changed any more by anybody: it is its own copy, or a file in memory that is sealed. At most one answer of at most
 `most` bytes is ever held, and one that was not asked for, or bears another ticket than the request that waits, fails the session. After a failure of
@@ -23,7 +23,7 @@ from evolve.sandbox.wire import ANSWER, IN_A_FILE, INLINE, REQUEST, TICKET, WITH
 _SMALL = 1 << 17
 """Bytes up to which a request goes through the socket: about there a file in memory becomes the faster way (`docs/results.md`)."""
 _MOST = 1 << 28
-"""Bytes of one session's requests that go as files: a candidate may keep them, and they are the judge's memory and not its own. What comes
+"""Bytes of one session's requests that go as files: a candidate may keep them, and they are the worker's memory and not its own. What comes
 after that is copied to it."""
 _NO_FILE = -1
 _NEVER_EXECUTED = 8
@@ -31,7 +31,7 @@ _NEVER_EXECUTED = 8
 _CHUNK = 1 << 16
 _FREE_OUTPUT = 1 << 20
 _OUTPUT_PAUSE = 0.01
-"""Beyond the first MiB, output is read once in so many seconds, 64 KiB at a time: printing for ever costs the judge next to nothing."""
+"""Beyond the first MiB, output is read once in so many seconds, 64 KiB at a time: printing for ever costs the worker next to nothing."""
 _ABSURD = 1 << 40
 """A length in bytes that no answer has: it is garbage where an answer should be."""
 _UNANSWERED = bytes(TICKET)
@@ -60,7 +60,7 @@ class Outbox:
         self._left = _MOST
 
     def fileno(self) -> int:
-        """The judge's end, to wait for."""
+        """The worker's end, to wait for."""
         return self._sock.fileno()
 
     def add(self, ticket: bytes, pieces: Sequence[bytes | memoryview]) -> None:
@@ -303,7 +303,7 @@ class Channel:
 
 
 class Conversation:
-    """The judge's side, used by one thread. `end` ends the process and tells how it did."""
+    """The worker's side, used by one thread. `end` ends the process and tells how it did."""
 
     def __init__(self, channel: Channel, end: Callable[[float], SessionReport], seconds: float) -> None:
         self.closed = False
@@ -320,12 +320,10 @@ class Conversation:
         if self._failure is not None:
             raise SessionFailed(self._failure.status, self._failure.message, self._failure.signal)
 
-    def ask(
-        self, payload: Sequence[Piece], what: str, seconds: float | None, *, binary: bool = False, file: int = -1
-    ) -> Any:
+    def ask(self, payload: Sequence[Piece], what: str, seconds: float | None, *, file: int = -1) -> Any:
         """The answer to a request, of which `what` is the name in a failure's message; `file` goes with it. Raises `SessionFailed`."""
         status, value = self._await(
-            lambda deadline: _answer(self._channel.exchange(payload, deadline, file), binary), what, seconds
+            lambda deadline: _answer(self._channel.exchange(payload, deadline, file)), what, seconds
         )
         if status is Status.OK:
             return value
@@ -425,10 +423,10 @@ def explain_signal(number: int, cpu_seconds: float, seconds: float) -> SessionFa
     return SessionFailed(Status.SIGNAL, f"the program was ended by signal {number} ({name})", number)
 
 
-def _answer(payload: bytes, binary: bool) -> tuple[Status, Any]:
+def _answer(payload: bytes) -> tuple[Status, Any]:
     """A reply as what it claims; raises `SessionFailed` for one that no honest process sends."""
     try:
-        reply = decode(payload, binary=binary)
+        reply = decode(payload)
     except WireError as error:
         raise SessionFailed(Status.BAD_JSON, f"the answer is no plain data: {shown(str(error), _MESSAGE)}") from error
     if type(reply) is not list or len(reply) != 2 or type(reply[0]) is not str:

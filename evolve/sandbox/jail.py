@@ -1,4 +1,4 @@
-"""Confinement of one template and its candidates: the judge decides it, and the template gets it as plain data.
+"""Confinement of one template and its candidates: the worker decides it, and the template gets it as plain data.
 
 Standard library only, for it lives in the template. Everything that a layer of the box depends on stands here; no layer looks at the
 environment, and none decides by itself to do without another."""
@@ -13,7 +13,7 @@ class Jail:
     """`home` is the template's own folder on the host. `namespaces`, `landlock` (the version of its interface, 0 for none), `seccomp`,
     `cgroup` ("v1", "v2" or empty) and `limits` are the means, see `Means`. `visible` are the host's folders and files that candidates may
     read and run, `listed` those that they may list and no more, `hidden` what they may not see, `readable` what they may read but not run, `shown` what they may see of the hidden. Sizes in bytes; `nodes` are device
-    files that they may use. `private`: of all these files they see copies in memory, where they have a file tree of their own. `user` is who candidates become, -1 for who the judge is (who is not root then, or isolation is
+    files that they may use. `private`: of all these files they see copies in memory, where they have a file tree of their own. `user` is who candidates become, -1 for who the worker is (who is not root then, or isolation is
     reduced). The rest are the task's limits and grants."""
 
     home: str

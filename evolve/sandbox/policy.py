@@ -1,6 +1,6 @@
 """Policy that makes one jail of what a task may use and what a machine offers.
 
-Judge side. Whatever a task grants and an environment names, the engine, its tasks and what is named as hidden, such as logs, stay
+Worker's side. Whatever a task grants and an environment names, the engine, its tasks and what is named as hidden, such as logs, stay
 hidden, but for an interpreter that lies there and folders in it that the task grants; where these means cannot do that, there is no jail."""
 
 import os
@@ -12,9 +12,6 @@ from pathlib import Path
 from evolve.sandbox.jail import Jail
 from evolve.sandbox.machine.visible import (
     Visible,
-    find_closed_folder,
-    find_closed_parts,
-    format_remedy,
     is_below,
     paths_of,
     private_paths_of,
@@ -26,10 +23,9 @@ from evolve.types import Grants, Limits, SandboxError
 # The whole GPU profile, here and in `walls`, is written after what others report that drivers need. It was not verified on any device yet.
 _GPU_NODES = {
     "nvidia[0-9]*": ("nvidia[0-9]*", "nvidiactl", "nvidia-uvm", "nvidia-uvm-tools", "nvidia-modeset", "nvidia-caps/*"),
-    "kfd": ("kfd", "dri/renderD*"),
     "dxg": ("dxg",),
 }
-"""Below /dev: by the node that tells of NVIDIA's, AMD's, or a Linux within Windows, what its driver needs. The libraries of the last lie in
+"""Below /dev: by the node that tells of NVIDIA's, or of a Linux within Windows, what its driver needs. The libraries of the last lie in
 /usr/lib/wsl, which is visible as all of /usr."""
 _GPU_READABLE = ("/sys", "/proc/driver/nvidia", "/run/nvidia-persistenced")
 _OWN = os.fspath(Path(__file__).resolve().parent)
@@ -48,7 +44,7 @@ class Devices:
 
 
 EVERY = Devices()
-"""Whatever the judge may use."""
+"""Whatever the worker may use."""
 
 
 def jail_for(
@@ -68,8 +64,6 @@ def jail_for(
     private = grants.private and means.namespaces
     needed = private_paths_of(python, limits.preload) if private else paths_of(python) if boxed else Visible((), ())
     found = reduce(Visible.closing, hidden, needed)
-    if user >= 0:
-        _check_reachable(python, found, private=means.namespaces)
     open_places, listed = (found.visible, ()) if means.namespaces else found.pieces()
     readable = _readable(grants, means)
     if boxed:
@@ -136,23 +130,6 @@ def _check_hidden(hidden: Sequence[str], found: Visible, readable: Sequence[str]
             raise SandboxError(
                 f"candidates would see {place}, for it lies in a folder that is open to them. Do: {mend}"
             )
-
-
-def _check_reachable(python: str, found: Visible, *, private: bool) -> None:
-    """Candidates are another user than the judge here: what they run must be open to everybody, and where they have no file tree that is
-    `private`, the way to it as well."""
-    closed = find_closed_parts(found, private=private)
-    if closed:
-        raise SandboxError(
-            f"candidates cannot use {python!r} as it is installed: users other than root may not read all of {closed[0]}, and candidates are a "
-            f"user of their own. Do: {format_remedy(closed)}"
-        )
-    folder = "" if private else next(filter(None, map(find_closed_folder, (python, *found.visible))), "")
-    if folder:
-        raise SandboxError(
-            f"candidates cannot run {python!r}: {folder} is closed to everybody but its owner, and candidates are a user of their own. "
-            "Do: make the environment outside of a home folder, or run where namespaces are allowed, which show it to them"
-        )
 
 
 def gpu_nodes(devices: Path = Path("/dev")) -> tuple[str, ...]:

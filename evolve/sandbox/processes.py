@@ -68,12 +68,6 @@ def threads_sleep(pid: int, processes: Path = PROCESSES) -> bool:
     return all(_content(f"{processes}/{pid}/task/{thread}/wchan") not in (b"", b"0") for thread in threads)
 
 
-def is_living(pid: int, processes: Path = PROCESSES) -> bool:
-    """Returns whether there is such a process, and it does not merely wait to be reaped."""
-    fields = _fields(pid, processes)
-    return bool(fields) and fields[0] not in (b"Z", b"X")
-
-
 def _below(pid: int, children_of: Callable[[int], Sequence[int]]) -> list[int]:
     found: list[int] = []
     waiting = [pid]

@@ -167,7 +167,7 @@ class Session:
         meanwhile: Callable[[], object] | None = None,
     ) -> Timed:
         """Returns the answer of a function of the entry module, and what it took, in a session that is `timed`. The clock runs from when the
-        arguments are sent until the whole answer is there. Those that are a `Window` are arrays in memory that judge and program share; where
+        arguments are sent until the whole answer is there. Those that are a `Window` are arrays in memory that worker and program share; where
         there are no others, one byte says go and one byte done, and the answer comes later. The program is then stopped, `meanwhile` is called
         (what it reads of a segment then, nobody can change), and the program goes on. `seconds` limits the work's wall time. Raises as `call`
         does, and `TimingUnavailable`."""
@@ -239,9 +239,9 @@ class Session:
             raise SandboxError(f"a {kind} in a session that is for a build alone. Do: {kind} in another session")
         with attribute_failures(self):
             self._dialogue.check()
-            payload = pieces(request, binary=request[0] == "place")
+            payload = pieces(request)
             self._reached = kind
-            return self._dialogue.ask(payload, what, seconds, binary=request[0] == "keep", file=file)
+            return self._dialogue.ask(payload, what, seconds, file=file)
 
     def _start_watch(self, what: str) -> Stopwatch:
         """Returns the session's stopwatch, which is made when it is first needed."""

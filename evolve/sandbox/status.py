@@ -27,7 +27,7 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SessionUsage:
-    """Resources that a session used. `seconds` is wall time as the judge saw it; `cpu_seconds` and `peak_bytes` (resident memory, with what
+    """Resources that a session used. `seconds` is wall time as the worker saw it; `cpu_seconds` and `peak_bytes` (resident memory, with what
     the template had loaded) are the kernel's word; `strays` counts the processes that the candidate left behind; `log` is the
     end of its output as readable text."""
 

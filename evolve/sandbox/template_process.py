@@ -1,4 +1,4 @@
-"""The judge's end of a template: starts it, tells it to open and to end sessions, and ends it when anything is strange.
+"""The worker's end of a template: starts it, tells it to open and to end sessions, and ends it when anything is strange.
 
 After `close` neither the template nor a process that was started in it is left, nor its folder, unless that is too large to be removed soon."""
 
@@ -7,6 +7,7 @@ import json
 import os
 import select
 import socket
+import stat
 import subprocess
 import tempfile
 import time
@@ -15,11 +16,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evolve.sandbox import processes
+from evolve.sandbox.inner.fresh import BOOTSTRAP
 from evolve.sandbox.inner.numeric import VARIABLES
 from evolve.sandbox.inner.scratch import NAME, remove_tree
 from evolve.sandbox.jail import Jail
 from evolve.sandbox.machine.identity import Identity, can_choose, is_root_for_good, take
-from evolve.sandbox.machine.visible import find_closed_folder
 from evolve.sandbox.means import Means
 from evolve.sandbox.output import readable
 from evolve.sandbox.policy import EVERY, Devices, jail_for
@@ -27,29 +28,23 @@ from evolve.sandbox.walls.root import SCRATCH
 from evolve.types import Limits, SandboxError
 
 PATH = "/usr/local/bin:/usr/bin:/bin"
-"""Where programs are, for candidates of a judge that was not told."""
-_PASSED = ("PATH", "LD_LIBRARY_PATH", "TZ", "CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES")
+"""Where programs are, for candidates of a worker that was not told."""
+_PASSED = ("PATH", "LD_LIBRARY_PATH", "TZ", "CUDA_VISIBLE_DEVICES")
 _INSTALL = (
     "install what is missing for that Python (torch: `pip install 'evolve[torch]'`), or correct `sandbox.preload`"
 )
-# The packages are made by hand, without their `__init__.py`: what these import is no business of a candidate's process. What a template
+# What a template
 # is told does not stand among its arguments, which a candidate might read. It begins once more where it can with addresses that are not drawn
 # (ADDR_NO_RANDOMIZE): all forks of a template have its addresses, and where they lie makes equal programs of two templates differ by some percent.
-_PROGRAM = """
-import ctypes, json, os, sys, types
+_PROGRAM = f"""{BOOTSTRAP}
+import ctypes, json, os, sys
 if sys.platform == "linux":
     system, drawn = ctypes.CDLL(None), 0x0040000
     kind = system.personality(0xFFFFFFFF)
     if kind >= 0 and not kind & drawn and system.personality(kind | drawn) >= 0:
         os.execv(sys.orig_argv[0], sys.orig_argv)
 told = json.load(sys.stdin)
-for name, folder in (("evolve", told["engine"]), ("evolve.sandbox", told["engine"] + "/sandbox")):
-    sys.modules[name] = types.ModuleType(name)
-    sys.modules[name].__path__ = [folder]
-from evolve.sandbox.inner.outer import main
-for name in [name for name in sys.modules if name.partition(".")[0] == "evolve"]:
-    del sys.modules[name]
-main(told["control"], told["jail"])
+load(told["engine"], "evolve.sandbox.inner.outer").main(told["control"], told["jail"])
 """
 _START_SECONDS = 120.0
 _PATIENCE = 2.0
@@ -84,10 +79,10 @@ class SessionReport:
     late: float = 0.0
 
 
-def clean_environment(judge: Mapping[str, str], scratch: str, visible: Sequence[str] | None = None) -> dict[str, str]:
-    """Returns what a candidate is told of the judge's environment: where programs are, and nothing of the user. Of PATH it gets the folders that are
+def clean_environment(worker: Mapping[str, str], scratch: str, visible: Sequence[str] | None = None) -> dict[str, str]:
+    """Returns what a candidate is told of the worker's environment: where programs are, and nothing of the user. Of PATH it gets the folders that are
     `visible` to it; all of them, where that is None."""
-    kept = {name: judge[name] for name in _PASSED if name in judge}
+    kept = {name: worker[name] for name in _PASSED if name in worker}
     if visible is not None:
         kept["PATH"] = os.pathsep.join(_filter_visible(kept.get("PATH", PATH).split(os.pathsep), visible))
     # As `mallopt` takes at most: memory that was freed is kept, so that no program is faster than another for having it kept.
@@ -133,7 +128,7 @@ class TemplateProcess:
             with theirs:
                 identity = _take_identity(home, means)
                 jail = jail_for(home, limits, python, means, identity.number if identity else -1, hidden, devices)
-                # The lock goes along: the user is taken until the last of these processes is gone, whatever becomes of the judge.
+                # The lock goes along: the user is taken until the last of these processes is gone, whatever becomes of the worker.
                 kept = (theirs.fileno(), *([identity.lock] if identity else ()))
                 template = cls(_spawn(jail, python, kept, devices), ours, home, identity, nested=jail.namespaces)
         except (OSError, SandboxError) as error:
@@ -214,7 +209,7 @@ class TemplateProcess:
 
     def close(self) -> None:
         """Ends the template; it has a moment to end what it has started and to remove its folder, then that is done here. A folder that takes
-        longer than some seconds stays, in the judge's own, which goes with the judges."""
+        longer than some seconds stays, in the worker's own, which goes with the workers."""
         self._control.close()
         try:
             self._process.wait(_PATIENCE)
@@ -260,7 +255,7 @@ class TemplateProcess:
 
 
 def _take_identity(home: str, means: Means) -> Identity | None:
-    """Returns who candidates become, and opens `home` to them; None for who the judge is. Raises `SandboxError` where that is root."""
+    """Returns who candidates become, and opens `home` to them; None for who the worker is. Raises `SandboxError` where that is root."""
     if not means.seccomp:
         return None
     if is_root_for_good():
@@ -270,10 +265,10 @@ def _take_identity(home: str, means: Means) -> Identity | None:
         )
     if not can_choose():
         return None
-    closed = "" if means.namespaces else find_closed_folder(home)
-    if closed:
+    closed = [folder for folder in Path(home).resolve().parents if not folder.stat().st_mode & stat.S_IXOTH]
+    if closed and not means.namespaces:
         raise SandboxError(
-            f"candidates are a user of their own here, and cannot come to the temporary folder: {closed} is closed to others. Do: set TMPDIR to a "
+            f"candidates are a user of their own here, and cannot come to the temporary folder: {closed[0]} is closed to others. Do: set TMPDIR to a "
             "folder that is open, such as /tmp"
         )
     Path(home).chmod(0o711)  # candidates must come to the folder in it that is theirs

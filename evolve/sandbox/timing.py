@@ -1,6 +1,6 @@
-"""Timing of what a candidate does: the clock of its process, read and held still from outside, and memory that it shares with the judge.
+"""Timing of what a candidate does: the clock of its process, read and held still from outside, and memory that it shares with the worker.
 
-The candidate's arguments say go and its answer says done, or one byte each; then it is stopped and its clock is read. A time is the judge's or the
+The candidate's arguments say go and its answer says done, or one byte each; then it is stopped and its clock is read. A time is the worker's or the
 kernel's word: arguments that are sent are not known before the clock runs, and their answer is complete when it stops. What a program does before or
 after that is counted apart.
 
@@ -31,7 +31,7 @@ from evolve.sandbox.status import SessionFailed, Status, attribute_failures
 from evolve.sandbox.wire import ARRAY_TYPES
 from evolve.types import SandboxError
 
-if TYPE_CHECKING:  # the judge may run where there is none
+if TYPE_CHECKING:  # the worker may run where there is none
     from numpy.typing import NDArray
 _OF_A_PROCESS = 2
 """CPUCLOCK_SCHED: what the scheduler has counted."""
@@ -44,7 +44,7 @@ _LEAVING = 0.05
 _LAST_STEPS = 200_000
 """Nanoseconds that these may take afterwards, where it does not tell."""
 _RESTING = frozenset({b"T", b"t", b"Z", b"X"})
-_REMEDY = "Do: judge on Linux 5.4 or newer, with /proc, outside of a container that hides processes; or time nothing"
+_REMEDY = "Do: evaluate on Linux 5.4 or newer, with /proc, outside of a container that hides processes; or time nothing"
 _NANO = 1e-9
 NATIVE_BLOCK = 512
 """Bytes at the beginning of a segment that a native session needs for itself."""
@@ -82,7 +82,7 @@ class Segment:
         self._file = memory_file("segment")
         if self._file < 0:
             raise SandboxError(
-                "there is no memory to share: this system has no files in memory that can be sealed. Do: judge on Linux"
+                "there is no memory to share: this system has no files in memory that can be sealed. Do: evaluate on Linux"
             )
         try:
             os.ftruncate(self._file, size)
@@ -131,7 +131,7 @@ class Segment:
 
 
 class TimingUnavailable(SandboxError):
-    """This machine does not let the judge read the clock of a candidate's process."""
+    """This machine does not let the worker read the clock of a candidate's process."""
 
 
 class ProcessEnded(Exception):
@@ -271,7 +271,7 @@ def _pid(handle: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Timed:
-    """Answer of a timed call, and what it took in seconds. `wall`: from the judge's go to the candidate's done, by the judge's clock. `cpu`: processor time of all the
+    """Answer of a timed call, and what it took in seconds. `wall`: from the worker's go to the candidate's done, by the worker's clock. `cpu`: processor time of all the
     candidate's threads from go until it stood still. `outside`: its processor time since the timed call before that was not within this one: to look the
     function up, to hand over the answer where that comes after done, and whatever else it did. `span`: wall time around all of `cpu`, from before it went on until it
     stood still; of one thread no more than that can be processor time."""
@@ -313,7 +313,7 @@ class Stopwatch:
         return self.lap(what, lambda: self._dialogue.signal(what, seconds))
 
     def go_on(self, what: str) -> None:
-        """Ends a stop. What was not still meanwhile may have written what the judge was reading: `SessionFailed`."""
+        """Ends a stop. What was not still meanwhile may have written what the worker was reading: `SessionFailed`."""
         if not self._clock.holds:
             return
         with self._following(what):

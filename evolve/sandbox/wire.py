@@ -1,8 +1,8 @@
-"""Plain data as bytes, between a judge and a candidate that may lie, and the frames in which it crosses. Numpy is imported when an array arrives.
+"""Plain data as bytes, between a worker and a candidate that may lie, and the frames in which it crosses. Numpy is imported when an array arrives.
 
 A payload is the length of a JSON text (4 bytes, big-endian), the text, and the bytes of its arrays in the order in which they stand in
 it. An array is written `{"$array": [type, shape]}`; a key of a caller's own mapping that begins with `$` is sent with one more, so that
-no mapping can pass for an array. Where both sides say `binary`, bytes may cross as well, written `{"$bytes": length}`.
+no mapping can pass for an array; nor for bytes, written `{"$bytes": length}`.
 
 A request is a header (a ticket of 8 bytes, the payload's length, and whether the payload lies in a file that comes with the header, or a file comes
 along that is shared) and, where it lies in no file, the payload. The first request is the program, which `pack_program` makes; it is not answered. An
@@ -30,20 +30,13 @@ DEPTH = 64
 """How many lists and mappings may stand inside one another."""
 ARRAY_TYPES = {
     "bool": 1,
-    "int8": 1,
-    "int16": 2,
-    "int32": 4,
-    "int64": 8,
-    "uint8": 1,
-    "uint16": 2,
-    "uint32": 4,
-    "uint64": 8,
-    "float16": 2,
-    "float32": 4,
-    "float64": 8,
+    **{f"{kind}{8 * size}": size for kind in ("int", "uint") for size in (1, 2, 4, 8)},
+    **{f"float{8 * size}": size for size in (2, 4, 8)},
 }
 """The element types that may cross, with their sizes in bytes."""
-ALLOWED = "None, bool, int, float, str, list, dict with text keys, numpy arrays of numbers"
+ALLOWED = "None, bool, int, float, str, bytes, list, dict with text keys, numpy arrays of numbers"
+MOST_BYTES = 1 << 26
+"""Bytes of all `bytes` objects of one message together, 64 MiB; an answer is bounded by `sandbox.result` as well."""
 _TEXT = struct.Struct(">I")
 _ARRAY = "$array"
 _BYTES = "$bytes"
@@ -76,17 +69,17 @@ class WireError(ValueError):
 Piece: TypeAlias = bytes | memoryview
 
 
-def encode(value: Any, *, binary: bool = False) -> bytes:
+def encode(value: Any) -> bytes:
     """`value` as a payload: its `pieces` in one."""
-    return b"".join(pieces(value, binary=binary))
+    return b"".join(pieces(value))
 
 
-def pieces(value: Any, *, binary: bool = False) -> list[Piece]:
+def pieces(value: Any) -> list[Piece]:
     """`value` as the pieces of a payload, of which large arrays are not copied: to be sent before they are changed. Tuples become lists;
-    subclasses of numbers and texts and numpy's scalars become plain ones. `binary`: bytes are allowed.
+    subclasses of numbers and texts and numpy's scalars become plain ones.
 
     Raises `WireError` for anything else, for numbers that are not finite and for what is nested too deeply."""
-    outgoing = _Outgoing(binary)
+    outgoing = _Outgoing()
     try:
         text = _ENCODER.encode(outgoing.plain(value, DEPTH)).encode()
     except UnicodeEncodeError as error:
@@ -101,9 +94,9 @@ def pieces(value: Any, *, binary: bool = False) -> list[Piece]:
 class _Outgoing:
     """A value on its way to JSON; `blobs` are the bytes that follow the text."""
 
-    def __init__(self, binary: bool) -> None:
+    def __init__(self) -> None:
         self.blobs: list[Piece] = []
-        self._binary = binary
+        self._bytes = 0
 
     def plain(self, value: Any, depth: int) -> Any:
         """Returns what stands for `value` in the text."""
@@ -117,8 +110,11 @@ class _Outgoing:
             return [self.plain(item, depth - 1) for item in value]
         if isinstance(value, dict):
             return {_outgoing_key(key): self.plain(item, depth - 1) for key, item in value.items()}
-        if self._binary and type(value) is bytes:
-            self.blobs.append(value)
+        if isinstance(value, bytes | bytearray):
+            self._bytes += len(value)
+            if self._bytes > MOST_BYTES:
+                raise WireError(f"bytes objects hold more than {MOST_BYTES:,} bytes together")
+            self.blobs.append(bytes(value))
             return {_BYTES: len(value)}
         return self._relative(value)
 
@@ -151,19 +147,19 @@ def _outgoing_key(key: Any) -> str:
     return "$" + key if key.startswith("$") else str.__str__(key)
 
 
-def decode(payload: bytes | bytearray | memoryview | mmap.mmap, *, binary: bool = False) -> Any:
+def decode(payload: bytes | bytearray | memoryview | mmap.mmap) -> Any:
     """The plain data of a payload; arrays are writable copies. Raises `WireError` for anything that `encode` would not have sent."""
     with memoryview(payload) as view:
-        return _decode(view, binary)
+        return _decode(view)
 
 
-def _decode(payload: memoryview, binary: bool) -> Any:
+def _decode(payload: memoryview) -> Any:
     if len(payload) < _TEXT.size:
         raise WireError("the message is shorter than its header")
     end = _TEXT.size + _TEXT.unpack_from(payload)[0]
     if end > len(payload):
         raise WireError("the message is shorter than its header says")
-    blobs = _Blobs(payload, end, binary)
+    blobs = _Blobs(payload, end)
     try:
         text = str(payload[_TEXT.size : end], "utf-8")
         value = (_WITHOUT_KEYS if _has_no_key(text) else blobs.decoder()).decode(text)
@@ -192,10 +188,9 @@ _WITHOUT_KEYS = json.JSONDecoder(parse_constant=_not_finite)
 class _Blobs:
     """The bytes behind the JSON text, taken array by array while the text is read."""
 
-    def __init__(self, payload: memoryview, offset: int, binary: bool) -> None:
+    def __init__(self, payload: memoryview, offset: int) -> None:
         self.payload = payload
         self.offset = offset
-        self.binary = binary
 
     def decoder(self) -> json.JSONDecoder:
         """Reads a text of which these are the blobs."""
@@ -205,7 +200,7 @@ class _Blobs:
         """A JSON object as the mapping or array that it stands for."""
         if len(pairs) == 1 and pairs[0][0] == _ARRAY:
             return self._array(pairs[0][1])
-        if self.binary and len(pairs) == 1 and pairs[0][0] == _BYTES:
+        if len(pairs) == 1 and pairs[0][0] == _BYTES:
             return self._bytes(pairs[0][1])
         found = dict(pairs)
         if len(found) != len(pairs):
@@ -232,7 +227,7 @@ class _Blobs:
         return numpy.frombuffer(content, dtype=name).reshape(shape)
 
     def _bytes(self, length: Any) -> bytes:
-        if type(length) is not int or length < 0:
+        if type(length) is not int or not 0 <= length <= MOST_BYTES:
             raise WireError("bytes have an impossible length")
         return bytes(self._next(length))
 
@@ -304,19 +299,17 @@ class ReceivedRequest:
             self.payload.close()
 
 
-def pack_program(
-    entry: str, files: Mapping[str, str], context: Mapping[str, str], compiled: Sequence[bytes] = ()
-) -> bytes:
-    """A program as its candidate's process is told of it, with what `ahead` has compiled of its entry. Marshalled: that says half surrogates too,
-    which are for the compiler to refuse, and it is read without a line of Python. It goes from the judge to the candidate alone; what comes back is
+def pack_program(entry: str, files: Mapping[str, str], context: Mapping[str, str]) -> bytes:
+    """Returns a program as its candidate's process is told of it. Marshalled: that says half surrogates too,
+    which are for the compiler to refuse, and it is read without a line of Python. It goes from the worker to the candidate alone; what comes back is
     never read so."""
-    return marshal.dumps((entry, dict(files), dict(context), tuple(compiled)), _FORMAT)
+    return marshal.dumps((entry, dict(files), dict(context)), _FORMAT)
 
 
-def unpack_program(payload: bytes | mmap.mmap) -> tuple[str, dict[str, str], dict[str, str], tuple[bytes, ...]]:
-    """Entry, files, context and what is compiled, in the candidate's process."""
-    entry, files, context, compiled = marshal.loads(payload)  # made by the judge alone
-    return entry, files, context, compiled
+def unpack_program(payload: bytes | mmap.mmap) -> tuple[str, dict[str, str], dict[str, str]]:
+    """Returns entry, files and context, in the candidate's process."""
+    entry, files, context = marshal.loads(payload)  # made by the worker alone
+    return entry, files, context
 
 
 def receive(requests: socket.SocketType) -> ReceivedRequest | None:

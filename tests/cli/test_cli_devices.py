@@ -12,7 +12,7 @@ from click.testing import Result
 
 from evolve.cli import devices as command
 from evolve.devices import Grant, Locks
-from evolve.devices.locks import LockPool
+from evolve.devices.leases import LockPool
 from evolve.devices.processors import usable
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "devices"))

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-import evolve.evaluation.grants
+import evolve.evaluation.executor
 
 pytestmark = pytest.mark.integration
 
@@ -14,7 +14,7 @@ TASK = "kernel_softmax/triton"
 @pytest.fixture(autouse=True)
 def without_gpu(monkeypatch):
     """Also where there is one."""
-    monkeypatch.setattr(evolve.evaluation.grants, "has_gpu", lambda devices: False)
+    monkeypatch.setattr(evolve.evaluation.executor, "find_gpus", list)
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ def test_it_is_one_error_before_anything_is_made(call, home, words):
     errors = [line for line in told.stderr.splitlines() if not line.startswith("evolve: note: isolation")]
     assert len(errors) == 1
     assert errors[0].startswith(
-        f"evolve: error: task {TASK!r} gives its programs a GPU (sandbox.gpu), and this machine has none"
+        f"evolve: error: task {TASK!r} gives its programs a GPU (sandbox.gpu), and none may be leased"
     )
     assert "Do: " in errors[0]
     assert not (home / "archive").exists()

@@ -14,7 +14,7 @@ MEMORY = 85_520_809_984
 GPUS = tuple(
     Gpu(index, uuid, NAME, MEMORY, "550.54.15", nodes=(f"/dev/nvidia{index}",)) for index, uuid in enumerate(UUIDS)
 )
-_SUCCESS, _NOT_SUPPORTED, _NOT_FOUND = 0, 3, 6
+_SUCCESS, _NOT_SUPPORTED = 0, 3
 
 
 @dataclass
@@ -48,12 +48,6 @@ class FakeLibrary:
         device._obj.value = index + 1
         return 15 if index in self.lost else _SUCCESS
 
-    def _nvmlDeviceGetHandleByUUID(self, uuid: bytes, device: Any) -> int:
-        if uuid.decode() not in UUIDS:
-            return _NOT_FOUND
-        device._obj.value = UUIDS.index(uuid.decode()) + 1
-        return _SUCCESS
-
     def _nvmlDeviceGetUUID(self, device: Any, text: Any, size: int) -> int:
         text.value = UUIDS[device.value - 1].encode()
         return _SUCCESS
@@ -70,18 +64,6 @@ class FakeLibrary:
         minor._obj.value = device.value - 1
         return _SUCCESS
 
-    def _nvmlDeviceGetClockInfo(self, device: Any, kind: int, clock: Any) -> int:
-        clock._obj.value = {1: 1755, 2: 2619}[kind]
-        return _SUCCESS
-
-    def _nvmlDeviceGetMaxClockInfo(self, device: Any, kind: int, clock: Any) -> int:
-        clock._obj.value = 1980
-        return _SUCCESS
-
-    def _nvmlDeviceGetTemperature(self, device: Any, sensor: int, celsius: Any) -> int:
-        celsius._obj.value = 41
-        return _SUCCESS
-
 
 SOURCE = f"""
 #include <string.h>
@@ -96,18 +78,10 @@ int nvmlShutdown(void) {{ return 0; }}
 int nvmlSystemGetDriverVersion(char *text, unsigned size) {{ return told(text, "550.54.15", size); }}
 int nvmlDeviceGetCount_v2(unsigned *count) {{ *count = 2; return 0; }}
 int nvmlDeviceGetHandleByIndex_v2(unsigned index, device *one) {{ *one = handle(index); return 0; }}
-int nvmlDeviceGetHandleByUUID(const char *uuid, device *one) {{
-    for (unsigned long each = 0; each < 2; each++)
-        if (!strcmp(uuid, uuids[each])) {{ *one = handle(each); return 0; }}
-    return 6;
-}}
 int nvmlDeviceGetUUID(device one, char *text, unsigned size) {{ return told(text, uuids[number(one)], size); }}
 int nvmlDeviceGetName(device one, char *text, unsigned size) {{ return told(text, "{NAME}", size); }}
 int nvmlDeviceGetMemoryInfo(device one, unsigned long long *three) {{ three[0] = {MEMORY}ull; three[1] = three[2] = 0; return 0; }}
 int nvmlDeviceGetMinorNumber(device one, unsigned *minor) {{ *minor = (unsigned)number(one); return 0; }}
-int nvmlDeviceGetClockInfo(device one, int kind, unsigned *clock) {{ *clock = kind == 1 ? 1755 : 2619; return 0; }}
-int nvmlDeviceGetMaxClockInfo(device one, int kind, unsigned *clock) {{ *clock = 1980; return 0; }}
-int nvmlDeviceGetTemperature(device one, int sensor, unsigned *celsius) {{ *celsius = 41; return 0; }}
 """
 """By NVIDIA's reference: what the Python object says, with the types that the real one has."""
 

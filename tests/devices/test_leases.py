@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from nvidia_fakes import GPUS
 
-from evolve.devices import Leases, Locks, holders
+from evolve.devices import Leases, holders
 from evolve.devices.leases import Lease, format_needs
 from evolve.types import Needs, SandboxError
 
@@ -22,7 +22,7 @@ def refused() -> None:
 
 def leases(folder: Path) -> Leases:
     """Three cores with two threads each, and two GPUs."""
-    return Leases(GPUS, UNITS, Locks(folder))
+    return Leases(GPUS, UNITS, folder)
 
 
 @pytest.mark.parametrize(

@@ -435,7 +435,7 @@ def test_certify_needs_no_fingerprint():
         (lambda a, t: a["y"], lambda a, t: "b", Outcome.INTERNAL, "raised KeyError: 'y'"),
         (lambda a, t: 2.0, lambda a, t: "b", Outcome.INTERNAL, "returned a float"),
         (lambda a, t: Evaluation.ok(2.0), lambda a, t: a["y"], Outcome.INTERNAL, "raised KeyError: 'y'"),
-        (lambda a, t: Evaluation.ok(2.0), lambda a, t: 3, Outcome.INTERNAL, "fingerprint is a int"),
+        (lambda a, t: Evaluation.ok(2.0), lambda a, t: 3, Outcome.INTERNAL, "fingerprint returned a int"),
     ],
 )
 def test_a_certificate_that_fails_is_none(certify, fingerprint, outcome, message):
@@ -509,9 +509,7 @@ class Leasing:
         self.open += 1
         if self.clock:
             self.clock.now += self.seconds
-        seat = Allocation("Fake GPU", self.seconds)
-        yield seat
-        seat.conditions = f"conditions of {stage.name}"
+        yield Allocation("Fake GPU", self.seconds, f"conditions of {stage.name}")
         self.open -= 1
 
 

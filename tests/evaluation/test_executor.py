@@ -1,7 +1,6 @@
 """Judging on this machine, with real processes."""
 
 import contextlib
-import logging
 import os
 import re
 import signal
@@ -9,7 +8,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -17,10 +15,10 @@ from judge_fakes import written_task
 
 from evolve.evaluation import Job, LocalExecutor, decode_report, encode_job
 from evolve.evaluation import executor as executor_module
-from evolve.evaluation import lifeline as lifeline_module
-from evolve.evaluation.children import children_of
+from evolve.evaluation import spawner as spawner_module
 from evolve.evaluation.slot import Slot
 from evolve.sandbox import NOTHING
+from evolve.sandbox.processes import children
 from evolve.types import Needs, Outcome, SandboxError, Stage, TaskError, Trial
 
 pytestmark = [
@@ -192,7 +190,7 @@ def test_a_job_whose_workers_die_is_internal(executor):
     ]
     report = judged(executor, asking("die"))
     assert report.evaluation.outcome is Outcome.INTERNAL
-    assert told(report) == "the judge process ended in this job, 2 times (exit code 7). Its last output:\nabout to die"
+    assert told(report) == "the worker ended in this job, 2 times (exit code 7). Its last output:\nabout to die"
     assert [decode_report(other.result(30)).evaluation.outcome for other in others] == [Outcome.OK] * 6
 
 
@@ -207,32 +205,6 @@ def judges_of(executor, count):
     return [int(report.evaluation.fitness) for report in reports]
 
 
-def test_a_worker_that_has_answered_enough_is_replaced(tmp_path):
-    """By a fresh one, with no job lost; one job may have been given ahead."""
-    with contextlib.closing(LocalExecutor(written_task(tmp_path, OBEDIENT), 1, renewed_after=4)) as single:
-        judges = Counter(judges_of(single, 20))
-        assert len(children_of(single._lifeline.process.pid)) == 1
-    assert set(judges.values()) <= {1, 2, 3, 4, 5}
-    assert 4 <= len(judges) <= 5
-
-
-def test_while_one_worker_is_replaced_the_others_go_on(tmp_path):
-    """Also where they have answered as much: two are never replaced at a time."""
-    with contextlib.closing(LocalExecutor(written_task(tmp_path, OBEDIENT), 2, renewed_after=4)) as two:
-        two.describe()
-        judges_of(two, 2)
-        judges = Counter(judges_of(two, 60))
-        assert max(judges.values()) > 8
-        assert waited(lambda: len(set(judges_of(two, 8)) - set(judges)) > 0, 20)
-
-
-def test_a_worker_that_dies_is_no_renewal(tmp_path):
-    """Its job is judged again by the one that follows, which has its own count."""
-    with contextlib.closing(LocalExecutor(written_task(tmp_path, OBEDIENT), 1, renewed_after=3)) as single:
-        outcomes = [judged(single, asking(what)).evaluation.outcome for what in (1, "die once", 1, "die", 1, 1, 1)]
-    assert outcomes == [Outcome.OK] * 3 + [Outcome.INTERNAL] + [Outcome.OK] * 3
-
-
 def test_judges_are_started_and_drained_while_others_judge(tmp_path):
     """No job is lost, and a slot that is wanted again is started again."""
     with contextlib.closing(LocalExecutor(written_task(tmp_path, OBEDIENT), 1)) as executor:
@@ -240,32 +212,25 @@ def test_judges_are_started_and_drained_while_others_judge(tmp_path):
         for slots in (3, 1, 2):
             executor.resize(slots)
             judges_of(executor, 12)
-            assert waited(lambda: len(children_of(executor._lifeline.process.pid)) == slots, 20)  # noqa: B023
+            assert waited(lambda: len(set(children(executor._supervisor.spawner.process.pid))) == slots, 20)  # noqa: B023
             assert executor.capacity(Needs()) == slots
 
 
-def test_more_judges_than_a_machine_can_start_are_done_without(tmp_path, monkeypatch, caplog):
-    """Those that judge go on, and a warning says how many there are."""
-    opened = Slot.open
+def test_workers_that_cannot_be_opened_are_an_error_with_the_remedy(tmp_path, monkeypatch):
+    def refused(index, now):
+        raise OSError(24, "Too many open files")
 
-    def limited(index, now):
-        if index >= 2:
-            raise OSError(24, "Too many open files")
-        return opened(index, now)
-
-    monkeypatch.setattr(Slot, "open", limited)
-    with contextlib.closing(LocalExecutor(written_task(tmp_path, OBEDIENT), 1)) as executor:
-        judges_of(executor, 2)
-        with caplog.at_level(logging.WARNING, "evolve"):
-            executor.resize(5)
-            assert waited(lambda: len(children_of(executor._lifeline.process.pid)) == 2, 20)
-            assert len(judges_of(executor, 12)) == 12
-    assert [line.partition(":")[0] for line in caplog.messages] == ["this run has 2 judges, and 5 were wanted"]
+    monkeypatch.setattr(Slot, "open", refused)
+    with (
+        contextlib.closing(LocalExecutor(written_task(tmp_path, OBEDIENT), 1)) as executor,
+        pytest.raises(SandboxError, match=r"Too many open files. Do: ask for fewer --workers"),
+    ):
+        executor.describe()
 
 
 CHANGES = {
     "has changed since the campaign began": ("evaluator.py", OBEDIENT + "\n"),
-    "describes its functions as ('draw',), and the first one as ()": (".later", ""),
+    "describes its functions as ('draw',), and this run's is ()": (".later", ""),
 }
 
 
@@ -275,12 +240,11 @@ def test_a_fresh_worker_that_is_another_judge_fails_as_infrastructure(tmp_path, 
     later = (
         "\nif Path(__file__).with_name('.later').exists():\n    @evaluate.draw\n    def draw(artifacts, trial): ...\n"
     )
-    with contextlib.closing(LocalExecutor(written_task(tmp_path, OBEDIENT + later), 1, renewed_after=1)) as single:
+    with contextlib.closing(LocalExecutor(written_task(tmp_path, OBEDIENT + later), 1)) as single:
         described = single.describe()
         name, text = CHANGES[message]
         (tmp_path / name).write_text(text)
-        assert judged(single, asking(1)).evaluation.outcome is Outcome.OK
-        report = judged(single, asking(1))
+        report = judged(single, asking("die"))
         assert (report.evaluation.outcome, message in told(report)) == (Outcome.INTERNAL, True)
         assert single.describe() == described
 
@@ -365,7 +329,7 @@ def test_a_spawner_that_is_killed_is_replaced(tmp_path, monkeypatch):
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     monkeypatch.setenv("TMPDIR", str(scratch))
-    others = children_of(os.getpid())
+    others = set(children(os.getpid()))
     family = set()
     with contextlib.closing(LocalExecutor(written_task(tmp_path, OBEDIENT), 2)) as executor:
         executor.describe()
@@ -375,16 +339,16 @@ def test_a_spawner_that_is_killed_is_replaced(tmp_path, monkeypatch):
                 executor.submit(str(number), encode_job(Job(str(number), "evaluate", files=slow)))
                 for number in range(4)
             ]
-            assert waited(lambda: len(children_of(os.getpid()) - others) == 1, 10)
-            (spawner,) = children_of(os.getpid()) - others
+            assert waited(lambda: len(set(children(os.getpid())) - others) == 1, 10)
+            (spawner,) = set(children(os.getpid())) - others
             family |= {spawner} | descendants(spawner)
             os.kill(spawner, signal.SIGKILL)
-            assert waited(lambda: children_of(os.getpid()) - others - {spawner}, 10)  # noqa: B023
-            for started in children_of(os.getpid()) - others - {spawner}:
+            assert waited(lambda: set(children(os.getpid())) - others - {spawner}, 10)  # noqa: B023
+            for started in set(children(os.getpid())) - others - {spawner}:
                 os.kill(started, signal.SIGKILL)
             reports = [decode_report(future.result(60)) for future in futures]
             assert [report.evaluation.outcome for report in reports] == [Outcome.OK] * 4
-        (spawner,) = children_of(os.getpid()) - others
+        (spawner,) = set(children(os.getpid())) - others
         family |= {spawner} | descendants(spawner)
     assert gone([*family], 10)
     assert list(scratch.iterdir()) == []
@@ -392,24 +356,24 @@ def test_a_spawner_that_is_killed_is_replaced(tmp_path, monkeypatch):
 
 def test_a_spawner_that_ends_again_and_again_is_given_up(tmp_path, monkeypatch):
     """Every open job, and every later one, is told so."""
-    others = children_of(os.getpid())
+    others = set(children(os.getpid()))
     with contextlib.closing(LocalExecutor(written_task(tmp_path, OBEDIENT), 1)) as broken:
         broken.describe()
         future = broken.submit("1.0", encode_job(Job("1.0", "evaluate", files=asking("sleep"))))
-        monkeypatch.setattr(lifeline_module, "_SPAWNER", "raise SystemExit(3)")
-        (spawner,) = children_of(os.getpid()) - others
+        monkeypatch.setattr(spawner_module, "_SPAWNER", "raise SystemExit(3)")
+        (spawner,) = set(children(os.getpid())) - others
         os.kill(spawner, signal.SIGKILL)
         for report in (decode_report(future.result(30)), judged(broken, asking(1))):
             assert report.evaluation.outcome is Outcome.INTERNAL
-            assert "the judge's spawner has ended, 5 times before a judge was ready" in told(report)
+            assert "a worker ended before it was ready (the spawner is gone)" in told(report)
 
 
 def test_a_closed_executor_has_ended_its_processes(tmp_path):
     """What was open is cancelled, closing again is harmless, and nothing more is taken."""
-    others = children_of(os.getpid())
+    others = set(children(os.getpid()))
     made = LocalExecutor(written_task(tmp_path, OBEDIENT), 2)
     made.describe()
-    (spawner,) = children_of(os.getpid()) - others
+    (spawner,) = set(children(os.getpid())) - others
     family = descendants(spawner)
     futures = [
         made.submit(str(number), encode_job(Job(str(number), "evaluate", files=asking("sleep")))) for number in range(6)
@@ -446,7 +410,7 @@ def descriptors(pid):
 
 def descendants(pid):
     found = set()
-    for child in children_of(pid):
+    for child in set(children(pid)):
         found |= {child} | descendants(child)
     return found
 
@@ -484,16 +448,15 @@ def test_the_means_of_a_run_reach_every_worker(tmp_path):
 
 def test_a_worker_that_isolates_otherwise_judges_nothing(tmp_path, monkeypatch):
     """The run's own means are wanted, neither weaker nor others; the program is not to blame."""
-    honest = executor_module.WorkerSupervisor
 
-    def expecting_more(charge, *rest):
-        reader = honest(charge, *rest)
-        reader._isolation = "strict: namespaces"
-        return reader
+    class Expecting(executor_module.WorkerSupervisor):
+        def __init__(self, *rest):
+            super().__init__(*rest)
+            self._isolation = "strict: namespaces"
 
-    monkeypatch.setattr(executor_module, "WorkerSupervisor", expecting_more)
+    monkeypatch.setattr(executor_module, "WorkerSupervisor", Expecting)
     with contextlib.closing(LocalExecutor(written_task(tmp_path, OBEDIENT), 1)) as made:
-        wanted = "otherwise than this run: 'reduced: .*', wanted 'strict: namespaces'"
+        wanted = "describes its isolation as 'reduced: .*', and this run's is 'strict: namespaces'"
         with pytest.raises(SandboxError, match=wanted):
             made.describe()
         report = judged(made, asking(1))
@@ -504,14 +467,14 @@ def test_judges_that_are_killed_while_they_start_do_not_end_the_run(tmp_path):
     """Nor a template of one that starts: there are others, and what they cannot judge is judged when one has come up."""
     with contextlib.closing(LocalExecutor(written_task(tmp_path, OBEDIENT), 1)) as executor:
         executor.describe()
-        spawner = executor._lifeline.process.pid
+        spawner = executor._supervisor.spawner.process.pid
         for turn in range(3):
-            (worker,) = children_of(spawner)
+            (worker,) = set(children(spawner))
             os.kill(worker, signal.SIGKILL)
-            assert waited(lambda: children_of(spawner) - {worker}, 10)  # noqa: B023
+            assert waited(lambda: set(children(spawner)) - {worker}, 10)  # noqa: B023
             if turn == 1:
-                (started,) = children_of(spawner) - {worker}
-                assert waited(lambda: children_of(started), 10)  # noqa: B023
-                os.kill(children_of(started).pop(), signal.SIGKILL)
-                assert waited(lambda: children_of(spawner) - {worker, started}, 10)  # noqa: B023
+                (started,) = set(children(spawner)) - {worker}
+                assert waited(lambda: set(children(started)), 10)  # noqa: B023
+                os.kill(set(children(started)).pop(), signal.SIGKILL)
+                assert waited(lambda: set(children(spawner)) - {worker, started}, 10)  # noqa: B023
         assert judged(executor, asking(1)).evaluation.outcome is Outcome.OK

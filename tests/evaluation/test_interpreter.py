@@ -1,11 +1,8 @@
 """The Python that a task names, and why one cannot be used."""
 
-import os
 import subprocess
 import sys
-import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -23,11 +20,11 @@ Script = Callable[..., str]
 def script(tmp_path: Path) -> Script:
     """An executable of these lines of shell, as a path."""
 
-    def script(lines: str, mode: int = 0o755, first: str = "#!/bin/sh\n") -> str:
+    def script(lines: str, first: str = "#!/bin/sh\n") -> str:
         path = tmp_path / "bin" / "python"
         path.parent.mkdir()
         path.write_text(first + lines)
-        path.chmod(mode)
+        path.chmod(0o755)
         return str(path)
 
     return script
@@ -49,21 +46,9 @@ def test_a_python_that_can_be_used_passes() -> None:
     check(sys.executable, {})
 
 
-@pytest.mark.parametrize("place", ["no-such-python-9", "/no/such/folder/bin/python"])
-def test_one_that_is_not_there_says_how_to_make_one(place: str) -> None:
-    """As a command, or as a path."""
+@pytest.mark.parametrize("place", ["no-such-python-9", "/no/such/folder/bin/python", "/"])
+def test_one_that_cannot_be_run_says_how_to_make_one(place: str) -> None:
     assert "uv venv --python 3.12 FOLDER" in why(place)
-
-
-def test_a_link_to_nothing_is_an_environment_that_has_lost_its_python(tmp_path: Path) -> None:
-    """Both ends are named."""
-    (tmp_path / "python").symlink_to(tmp_path / "gone")
-    assert f"is a link to '{tmp_path / 'gone'}', which is not there any more" in why(str(tmp_path / "python"))
-
-
-def test_a_folder_is_no_interpreter(tmp_path: Path) -> None:
-    """The one in it is."""
-    assert "is a folder. Do: name the interpreter in it, such as bin/python" in why(str(tmp_path))
 
 
 @pytest.mark.parametrize(
@@ -72,8 +57,8 @@ def test_a_folder_is_no_interpreter(tmp_path: Path) -> None:
         ("echo 3.12", "does not answer as a Python does (exit code 0). Do: try it by hand"),
         ("echo 'no such version is set' >&2; exit 127", "(exit code 127: no such version is set)"),
         ("echo 'evolve asked: 3.12.1'; exit 1", "(exit code 1)"),
-        ("echo 'evolve asked: 3.10.13'", "is Python 3.10.13, and judges need 3.11 or newer. Do: name a newer one"),
-        ("echo 'evolve asked: 2.7.18'", "is Python 2.7.18, and judges need 3.11 or newer"),
+        ("echo 'evolve asked: 3.10.13'", "is Python 3.10.13, and workers need 3.11 or newer. Do: name a newer one"),
+        ("echo 'evolve asked: 2.7.18'", "is Python 2.7.18, and workers need 3.11 or newer"),
     ],
 )
 def test_what_is_no_python_or_an_old_one_is_refused(script: Script, lines: str, reason: str) -> None:
@@ -87,44 +72,9 @@ def test_one_that_does_not_answer_is_not_waited_for(script: Script, monkeypatch:
     assert "has not answered within 0.2 seconds. Do: try it by hand" in why(script("exec sleep 60"))
 
 
-def test_one_that_may_not_be_run_says_so(script: Script) -> None:
-    """Its rights are wrong."""
-    assert "may not be run by this user. Do: `chmod +x` it" in why(script("", mode=0o644))
-
-
 def test_a_file_that_is_no_program_says_so(script: Script) -> None:
     """The system does not know what to do with it."""
-    assert "cannot be run: Exec format error. Do: name the interpreter itself" in why(script("text", first=""))
-
-
-@contextmanager
-def ordinary_user() -> Iterator[None]:
-    """Root may enter every folder: for a moment, this process is nobody's."""
-    if os.geteuid() != 0:
-        yield
-        return
-    os.setresuid(65534, 65534, 0)
-    try:
-        yield
-    finally:
-        os.setresuid(0, 0, 0)
-
-
-@pytest.mark.parametrize("linked", [False, True])
-def test_one_below_a_closed_folder_names_the_folder(linked: bool) -> None:
-    """Also where only what it is a link to lies there, as in an environment whose Python is in somebody's home."""
-    with tempfile.TemporaryDirectory() as place:
-        home, shared = Path(place) / "home", Path(place) / "shared"
-        for folder in (home, shared, Path(place)):
-            folder.mkdir(exist_ok=True)
-            folder.chmod(0o755)
-        (home / "python").symlink_to(sys.executable)
-        (shared / "python").symlink_to(home / "python")
-        home.chmod(0)
-        with ordinary_user():
-            text = why(str((shared if linked else home) / "python"))
-        home.chmod(0o700)
-    assert f"lies below {str(home)!r}, which this user may not enter. Do: make the environment in a folder" in text
+    assert "cannot be run: Exec format error. Do: correct its path" in why(script("text", first=""))
 
 
 def test_a_worker_elsewhere_has_the_package_alone() -> None:
@@ -148,4 +98,4 @@ def test_a_worker_imports_nothing_but_the_standard_library() -> None:
         text=True,
         check=True,
     )
-    assert set(printed.stdout.split()) - set(sys.stdlib_module_names) == {"__main__", "evolve"}
+    assert set(printed.stdout.split()) - set(sys.stdlib_module_names) == {"__main__", "__mp_main__", "evolve"}

@@ -12,13 +12,11 @@ from evolve.evaluation.job import (
     Description,
     Job,
     Report,
-    decode_charge,
-    decode_description,
     decode_job,
+    decode_message,
     decode_report,
-    encode_charge,
-    encode_description,
     encode_job,
+    encode_message,
     encode_report,
 )
 from evolve.sandbox import Means
@@ -75,7 +73,7 @@ def test_a_report_arrives_as_it_was_sent():
 def test_a_description_arrives_as_it_was_sent():
     """Every field of it."""
     description = Description(("evaluate",), ("certify",), "a cpu, 2 cores", "reduced", "python 3.11", 20.0, "broken")
-    assert decode_description(encode_description(description)) == description
+    assert decode_message(Description, encode_message(description)) == description
 
 
 @pytest.mark.parametrize("data", [b"", b"[]", b"{}", b'{"id":"1","kind":"draw","colour":1}', b"\xff\xfe"])
@@ -98,4 +96,4 @@ def test_a_charge_arrives_as_it_was_sent():
     charge = Charge(
         small_task(), Means(namespaces=True, landlock=7, seccomp=True, cgroup="v2"), ("/data/archive", "/data/x.db")
     )
-    assert decode_charge(encode_charge(charge)) == charge
+    assert decode_message(Charge, encode_message(charge)) == charge

@@ -73,7 +73,6 @@ def test_two_candidates_never_have_one_gpu_at_a_time(tmp_path, leases, monkeypat
     monkeypatch.setenv("LD_LIBRARY_PATH", str(tmp_path))
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     monkeypatch.setattr(executor_module, "find_gpus", lambda: list(GPUS))
-    monkeypatch.setattr(executor_module, "check_grants", lambda task, hidden: None)
     (tmp_path / "task").mkdir()
     (tmp_path / "judges").mkdir()
     stages = (Stage("evaluate", 20.0, needs=Needs(gpus=1)),)
@@ -88,7 +87,7 @@ def test_two_candidates_never_have_one_gpu_at_a_time(tmp_path, leases, monkeypat
         executor.close()
     assert {report.evaluation.outcome for report in reports} == {Outcome.OK}
     assert {report.evaluation.device for report in reports} == {NAME}
-    assert all("driver 550.54.15, SM 1755 of 1980 MHz" in report.evaluation.environment for report in reports)
+    assert all("driver 550.54.15" in report.evaluation.environment for report in reports)
     uses = sorted((told(report, "seen")[0], told(report, "begun"), told(report, "ended")) for report in reports)
     assert {uuid for uuid, _, _ in uses} == set(UUIDS)
     for (uuid, _, ended), (after, begun, _) in pairwise(uses):
@@ -130,7 +129,6 @@ def test_gpus_of_two_models_are_not_mixed(tmp_path, monkeypatch):
     """Their scores would not compare."""
     mixed = [GPUS[0], replace(GPUS[1], name="Another GPU")]
     monkeypatch.setattr(executor_module, "find_gpus", lambda: mixed)
-    monkeypatch.setattr(executor_module, "check_grants", lambda task, hidden: None)
     task = written_task(tmp_path, TELLING, limits=Limits(grants=Grants(gpu=1)))
     with pytest.raises(TaskError, match=r"there are Another GPU, Fake H100 80GB: .* such as --devices gpu:0"):
         LocalExecutor(task, 1)

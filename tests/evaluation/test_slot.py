@@ -1,11 +1,11 @@
-"""One judge worker as the engine sees it."""
+"""One evaluation worker as the engine sees it."""
 
 import os
 from concurrent.futures import Future
+from multiprocessing.connection import Connection
 
 import pytest
 
-from evolve.evaluation.framing import receive_frame, send_frame
 from evolve.evaluation.job import Description
 from evolve.evaluation.slot import Slot, Submitted
 
@@ -14,8 +14,8 @@ from evolve.evaluation.slot import Slot, Submitted
 def ends():
     """A slot, and the worker's ends."""
     slot, sock, output = Slot.open(0, 10.0)
-    with sock:
-        yield slot, sock, output
+    with Connection(sock.detach()) as connection:
+        yield slot, connection, output
     slot.close()
 
 
@@ -55,20 +55,9 @@ def test_jobs_are_answered_in_order_and_timed(ends):
     os.close(output)
     slot.give(submitted("1", b"one"), 20.0)
     slot.give(submitted("2", b"two"), 21.0)
-    assert [receive_frame(sock), receive_frame(sock)] == [b"one", b"two"]
+    assert [sock.recv_bytes(), sock.recv_bytes()] == [b"one", b"two"]
     assert (slot.pop_answered(25.0).id, slot.lasted, slot.since) == ("1", 5.0, 25.0)
     assert (slot.pop_answered(26.0).id, slot.lasted) == ("2", 1.0)
-
-
-def test_frames_are_heard_until_the_worker_ends(ends):
-    """What it said last is not lost."""
-    slot, sock, output = ends
-    os.close(output)
-    assert slot.listen() == ([], True)
-    send_frame(sock, b"one")
-    send_frame(sock, b"two")
-    sock.close()
-    assert slot.listen() == ([b"one", b"two"], False)
 
 
 def test_a_worker_that_is_gone_takes_nothing(ends):
@@ -93,17 +82,13 @@ def test_the_end_of_what_is_printed_is_kept(ends):
     assert slot.output_tail.endswith(" last")
 
 
-def test_a_retired_worker_takes_nothing_and_is_told_when_it_may_end(ends):
-    """By the end of file; what it has been given is answered before."""
+def test_a_dismissed_worker_takes_nothing_and_is_told_by_an_empty_frame(ends):
+    """It owes nothing, and is late where it does not end."""
     slot, sock, output = ends
     os.close(output)
     slot.description = Description()
-    slot.give(submitted("1", b"one"), 20.0)
-    slot.retired = True
-    assert not slot.takes(b"job")
-    assert (slot.pop_answered(21.0).id, slot.evaluated, slot.takes(b"job")) == ("1", 1, False)
     slot.dismiss(22.0)
-    assert (receive_frame(sock), receive_frame(sock), slot.since) == (b"one", None, 22.0)
+    assert (sock.recv_bytes(), slot.since, slot.takes(b"job")) == (b"", 22.0, False)
 
 
 def test_what_a_worker_waits_for_devices_is_not_its_jobs_time(ends):
@@ -112,9 +97,9 @@ def test_what_a_worker_waits_for_devices_is_not_its_jobs_time(ends):
     os.close(output)
     slot.description, slot.lasted = Description(), 0.01
     slot.give(submitted("1"), 20.0)
-    slot.waits(21.0)
+    slot.waiting_since = 21.0
     assert not slot.takes(b"job")
-    slot.goes_on(51.0)
+    slot.go_on(51.0)
     assert (slot.takes(b"job"), slot.since) == (True, 50.0)
     slot.pop_answered(53.0)
     assert slot.lasted == 3.0
@@ -125,5 +110,5 @@ def test_who_does_not_wait_need_not_go_on(ends):
     slot, _, output = ends
     os.close(output)
     slot.give(submitted("1"), 20.0)
-    slot.goes_on(25.0)
+    slot.go_on(25.0)
     assert slot.since == 20.0

@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -11,11 +12,13 @@ from pathlib import Path
 import pytest
 from judge_fakes import FakeClock
 
-from evolve.evaluation.spawner import GRACE, Spawner
+from evolve.evaluation.spawner import GRACE, Children, Spawner, SpawnerProcess, clean_environment
+from evolve.sandbox.processes import by_parent
+from evolve.types import SandboxError
 
 
 @dataclass
-class FakeChildren:
+class FakeChildren(Children):
     """A family: `alive` maps each living descendant to its parent (0 is the spawner); a dead one's children come to the spawner."""
 
     alive: dict[int, int] = field(default_factory=dict)
@@ -181,11 +184,10 @@ def test_it_serves_until_the_engine_ends(engine):
 
 ORPHANED = """
 import socket, sys, time
-from evolve.evaluation.children import OwnChildren, adopt_orphans
-from evolve.evaluation.spawner import Spawner
+from evolve.evaluation.spawner import Children, Spawner, adopt_orphans
 adopt_orphans()
 ours, theirs = socket.socketpair()
-children = OwnChildren()
+children = Children()
 worker = children.start(["/bin/sh", "-c", "(sleep 60 & exit 0); sleep 60"], {}, {})
 spawner = Spawner(theirs, children, {}, workers={0: worker})
 deadline = time.monotonic() + 10
@@ -205,3 +207,135 @@ def test_real_orphans_are_found_at_a_glance():
     """And ended, with their worker alive."""
     ran = subprocess.run([sys.executable, "-c", ORPHANED], capture_output=True, text=True, timeout=60)
     assert (ran.stdout, ran.stderr) == ("True True\nset()\n", "")
+
+
+SLEEP = [sys.executable, "-c", "import time; time.sleep(60)"]
+ORPHAN = "import subprocess, sys; subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)'])"
+# In a process of its own, because `reap` waits for any child, and a test runner has others.
+ADOPTING = f"""
+import os, sys, time
+from evolve.evaluation.spawner import Children, adopt_orphans
+adopt_orphans()
+children = Children()
+parent = children.start([sys.executable, "-c", {ORPHAN!r}], {{}}, {{}})
+while not (ended := children.reap()):
+    time.sleep(0.01)
+(orphan,) = children.all()
+children.kill(orphan)
+while not (killed := children.reap()):
+    time.sleep(0.01)
+print(ended == [(parent, 0)], killed == [(orphan, -9)], children.all(), children.reap())
+"""
+
+
+def ran(script):
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=30, check=True)
+    return done.stdout.strip()
+
+
+@pytest.mark.integration
+def test_a_child_gets_the_named_descriptors_and_the_environment():
+    """And an empty standard input."""
+    read, write = os.pipe()
+    script = "import os; os.write(5, os.environ['WORD'].encode() + os.read(0, 9))"
+    pid = Children().start([sys.executable, "-c", script], {5: write}, {"WORD": "hello"})
+    os.close(write)
+    assert os.read(read, 100) == b"hello"
+    os.close(read)
+    assert os.waitpid(pid, 0)[1] == 0
+
+
+@pytest.mark.integration
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux lets a process adopt orphans")
+def test_an_orphan_becomes_a_child_that_can_be_ended():
+    """What a child leaves behind is not lost."""
+    assert ran(ADOPTING) == "True True set() []"
+
+
+@pytest.mark.integration
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
+def test_children_are_found_by_their_parent():
+    """And are gone once they are reaped."""
+    with subprocess.Popen(SLEEP) as process:
+        assert process.pid in Children().all() & Children().peek()
+        assert by_parent().get(process.pid) is None
+        Children().kill(process.pid)
+    assert process.returncode == -signal.SIGKILL
+    assert process.pid not in Children().all() | Children().peek()
+
+
+def test_only_named_variables_reach_a_judge():
+    """No key, whatever it is called."""
+    engine = {"PATH": "/bin", "HOME": "/home", "OPENAI_API_KEY": "secret", "PYTHONSTARTUP": "x", "AWS_SECRET": "secret"}
+    kept = clean_environment(engine)
+    assert (kept["PATH"], kept["HOME"], kept["OMP_NUM_THREADS"]) == ("/bin", "/home", "1")
+    assert "secret" not in kept.values()
+    assert "PYTHONSTARTUP" not in kept
+
+
+def test_a_debugger_is_let_into_all_or_none():
+    """And tracebacks are the engine's own business."""
+    assert "EVOLVE_DEBUG" not in clean_environment({"EVOLVE_DEBUG": "1"})
+    assert clean_environment({"EVOLVE_DEBUG": "attach"})["EVOLVE_DEBUG"] == "attach"
+
+
+def test_modules_are_found_where_the_engine_finds_them():
+    """In a checkout as in an installation; never in the working folder by chance."""
+    paths = clean_environment({})["PYTHONPATH"].split(os.pathsep)
+    assert paths == [path for path in sys.path if path]
+
+
+@pytest.fixture
+def spawner_process(monkeypatch, tmp_path):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    started = SpawnerProcess()
+    yield started
+    started.close()
+
+
+@pytest.mark.integration
+def test_the_end_of_a_worker_is_told(spawner_process):
+    """This one has no engine to talk to, and ends at once; what it printed and where it listened is closed."""
+    ours, theirs = socket.socketpair()
+    read, write = os.pipe()
+    with ours:
+        spawner_process.start_worker(3, theirs, write)
+        theirs.close()
+        os.close(write)
+        ours.shutdown(socket.SHUT_WR)
+        assert spawner_process.receive() == {"ended": 3, "code": 0}
+    assert os.read(read, 1000) == b""
+    os.close(read)
+
+
+@pytest.mark.integration
+def test_a_worker_is_killed_when_asked(spawner_process):
+    """Its exit code is the signal."""
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        spawner_process.start_worker(1, theirs, 2)
+        spawner_process.kill_worker(1)
+        assert spawner_process.receive() == {"ended": 1, "code": -9}
+
+
+@pytest.mark.integration
+def test_a_closed_spawner_has_ended_its_spawner():
+    """In seconds, and with success."""
+    started = SpawnerProcess()
+    started.close()
+    assert started.process.returncode == 0
+
+
+@pytest.mark.integration
+def test_a_spawner_that_is_gone_is_heard(spawner_process):
+    """As the end of file."""
+    spawner_process.process.kill()
+    assert spawner_process.receive() is None
+
+
+@pytest.mark.integration
+def test_a_python_that_cannot_be_run_is_one_clear_error(monkeypatch):
+    """And nothing stays open."""
+    monkeypatch.setattr(sys, "executable", "/no/such/python")
+    with pytest.raises(SandboxError, match=r"spawner does not start.*Do: check that /no/such/python can be run"):
+        SpawnerProcess()

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from evolve.evaluators.saved import (
     Unreadable,
     finite,
-    last_of_column,
     member,
     number,
     read_array,
@@ -119,31 +118,6 @@ def test_a_header_that_claims_another_length_than_there_is_takes_no_memory(shape
         read_array(forged(shape), (None,))
     with pytest.raises(Unreadable):
         read_array(forged("(0, 1000000000000000000)", payload=b""), (None, None))
-
-
-def test_the_last_number_of_a_column_counts() -> None:
-    """Rows that have none there are passed over."""
-    table = b"step, loss\n1,0.5\n2,0.25\n3,\n\n"
-    assert last_of_column(table, "loss", ",") == 0.25
-    assert last_of_column(table.replace(b",", b"\t"), "step", "\t") == 3.0
-
-
-@pytest.mark.parametrize(
-    ("table", "said"),
-    [
-        (b"", "not one column"),
-        (b"loss,loss\n1,2\n", "not one column"),
-        (b"step\n1\n", "not one column 'loss'; the headings are: step"),
-        (b"loss\n", "is empty"),
-        (b"loss\n1\nnan\n", "no number"),
-        (b'loss\n"1\n', "no table"),
-        (b"\xff", "no text"),
-    ],
-)
-def test_a_table_without_that_number_is_refused(table: bytes, said: str) -> None:
-    """With what there is instead."""
-    with pytest.raises(Unreadable, match=said):
-        last_of_column(table, "loss", ",")
 
 
 def test_a_member_is_found_by_its_keys() -> None:

@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator
 
 from evolve.sandbox import kernel
-from evolve.sandbox.processes import all_descendants, is_living
+from evolve.sandbox.processes import all_descendants, thread_states
 
 _PAUSE = 0.005
 
@@ -29,7 +29,9 @@ def adopted() -> Iterator[None]:
 
 def descendants() -> frozenset[int]:
     """The pids of all that live below this process, without those that merely wait to be reaped."""
-    return frozenset(filter(is_living, all_descendants(os.getpid())))
+    return frozenset(
+        pid for pid in all_descendants(os.getpid()) if any(state not in b"ZX" for state in thread_states(pid))
+    )
 
 
 def end_all_but(spared: frozenset[int]) -> None:

@@ -22,6 +22,7 @@ from pathlib import Path
 from evolve.sandbox import kernel
 from evolve.sandbox.kernel import MS_BIND, MS_PRIVATE, MS_RDONLY, MS_REC, MS_REMOUNT
 
+_PR_CAPBSET_READ = 23
 UNABLE = 77
 """The exit code where the place cannot be made."""
 HOMES = tuple(Path(place) for place in ("/mnt", "/media", "/srv"))
@@ -183,7 +184,7 @@ def _mounts(place: str) -> list[str]:
 
 def _is_bounding(number: int) -> bool:
     try:
-        return kernel.prctl(kernel.PR_CAPBSET_READ, number) == 1
+        return kernel.prctl(_PR_CAPBSET_READ, number) == 1
     except OSError:  # this kernel has fewer
         return False
 

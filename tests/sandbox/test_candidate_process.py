@@ -31,7 +31,7 @@ def own_modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Non
 
 def answered(program: LoadedProgram, request: list[Any]) -> list[Any]:
     """The reply to a request."""
-    told: list[Any] = decode(b"".join(answer(program, ReceivedRequest(b"", encode(request, binary=True)))), binary=True)
+    told: list[Any] = decode(b"".join(answer(program, ReceivedRequest(b"", encode(request)))))
     return told
 
 

@@ -99,7 +99,7 @@ def test_an_ambient_capability_is_given_up() -> None:
         chown = 0
         had = held()
         kernel.capset(_header(), _filled(had["effective"], had["permitted"], 1 << chown))
-        kernel.prctl(kernel.PR_CAP_AMBIENT, _AMBIENT_RAISE, chown)
+        kernel.prctl(_PR_CAP_AMBIENT, _AMBIENT_RAISE, chown)
         before = held()["ambient"]
         capabilities.drop()
         return [before, held()["ambient"]]
@@ -107,7 +107,7 @@ def test_an_ambient_capability_is_given_up() -> None:
     assert child(act) == [1, 0]
 
 
-_AMBIENT_RAISE = 2
+_PR_CAP_AMBIENT, _AMBIENT_RAISE = 47, 2
 
 
 def _header() -> bytes:

@@ -100,9 +100,9 @@ def test_a_process_above_the_limit_is_ended(
     """The kill is told once; what stays below is left alone."""
     group = made(40 * MB)
     assert ended(group, lambda: allocate(20 * MB) and None) == 0
-    assert group.exceeded() is False
+    assert group.is_exceeded() is False
     assert ended(group, lambda: allocate(80 * MB) and None) == -signal.SIGKILL
-    assert [group.exceeded(), group.exceeded()] == [True, False]
+    assert [group.is_exceeded(), group.is_exceeded()] == [True, False]
 
 
 @needs_groups
@@ -119,7 +119,7 @@ def test_many_small_processes_are_counted_together(made: Callable[..., ControlGr
         os._exit(0 if os.waitstatus_to_exitcode(os.wait()[1]) == -signal.SIGKILL else 3)
 
     assert ended(group, family) in (0, -signal.SIGKILL)
-    assert group.exceeded() is True
+    assert group.is_exceeded() is True
 
 
 @needs_groups
@@ -128,7 +128,7 @@ def test_what_was_there_before_the_entry_is_not_counted_until_it_is_written(made
     group, preloaded = made(30 * MB), touched(60 * MB)
     assert ended(group, lambda: preloaded.count(b"y") and None) == 0
     assert ended(group, lambda: preloaded.translate(None) and None) == -signal.SIGKILL
-    assert group.exceeded() is True
+    assert group.is_exceeded() is True
 
 
 @needs_groups
@@ -367,7 +367,7 @@ def test_a_kill_is_told_once_in_version_2(tree: RootTree) -> None:
     looks = []
     for kills in (0, 1, 1, 3):
         events.write_text(f"low 0\nhigh 0\nmax 7\noom 5\noom_kill {kills}\noom_group_kill 0\n")
-        looks.append(group.exceeded())
+        looks.append(group.is_exceeded())
     assert looks == [False, True, False, True]
     group.close()
     assert list(home.glob("evolve-*")) == []

@@ -2,7 +2,6 @@
 
 import errno
 import shutil
-import sys
 from collections.abc import Iterator
 
 import pytest
@@ -12,7 +11,7 @@ from evolve.sandbox.machine import host
 from evolve.sandbox.machine.offer import offer
 from evolve.types import Grants, Limits, Program
 
-_MEANS = offer(host.read(sys.executable)).means
+_MEANS = offer(host.read()).means
 
 pytestmark = [
     pytest.mark.integration,

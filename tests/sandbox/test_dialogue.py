@@ -43,7 +43,7 @@ _PAYLOADS = (
     some.binary(max_size=40)
     | some.text('[]{}"okerr,:1e9$', max_size=30).map(lambda text: struct.pack(">I", len(text)) + text.encode())
     | some.builds(lambda status, value: encode([status, value]), _STATUSES, _TEXTS | some.lists(some.integers()))
-    | some.just(encode(["ok", {"out": b"x"}], binary=True))
+    | some.just(encode(["ok", {"out": b"x"}]))
     | some.just(encode(["ok", [0, "a", "b", 1, 0.5]]))
 )
 _LENGTHS = [1 << 60, 1 << 41, (1 << 64) - 1, _MOST + 1, _MOST, 900, 0]
@@ -226,7 +226,7 @@ class Stage:
         elif isinstance(found, Completed):
             assert readable(found.stdout + found.stderr) == found.stdout + found.stderr
         else:
-            encode(found, binary=True)
+            encode(found)
         assert len(self.channel._received) <= ANSWER.size + _MOST + _CHUNK
         assert len(self.channel.log._kept) <= 2 * _LOG + _CHUNK
 

@@ -19,7 +19,7 @@ from evolve.types import Limits
 class FakeGroup:
     """Whose memory was exceeded, by the kernel's word."""
 
-    def exceeded(self) -> bool:
+    def is_exceeded(self) -> bool:
         return True
 
 
@@ -33,9 +33,9 @@ def test_files_beyond_their_number_are_too_much(tmp_path: Path) -> None:
     """In the words that the program's author reads."""
     excess = Excess(jail(tmp_path, PLAIN, 1), None)
     (tmp_path / "one").touch()
-    assert excess.found() == ""
+    assert excess.find() == ""
     (tmp_path / "two").touch()
-    assert Excess(jail(tmp_path, PLAIN, 1), None).found() == (
+    assert Excess(jail(tmp_path, PLAIN, 1), None).find() == (
         "made more than 1 files, which is all that its folder may hold"
     )
 
@@ -43,14 +43,14 @@ def test_files_beyond_their_number_are_too_much(tmp_path: Path) -> None:
 def test_without_limits_nothing_is_too_much(tmp_path: Path) -> None:
     """As level `none` has it."""
     (tmp_path / "one").touch()
-    assert Excess(jail(tmp_path, NOTHING, 0), None).found() == ""
+    assert Excess(jail(tmp_path, NOTHING, 0), None).find() == ""
 
 
 @pytest.mark.parametrize("inodes", [0, 4])
 def test_a_control_group_goes_first(tmp_path: Path, inodes: int) -> None:
     """The kernel has ended something already."""
     (tmp_path / "one").touch()
-    assert Excess(jail(tmp_path, PLAIN, inodes), FakeGroup()).found() == MEMORY  # type: ignore[arg-type]
+    assert Excess(jail(tmp_path, PLAIN, inodes), FakeGroup()).find() == MEMORY  # type: ignore[arg-type]
 
 
 class Clock:
@@ -120,6 +120,6 @@ def test_what_its_owner_may_write_but_not_read_counts(users_home: Path) -> None:
 def test_after_a_count_it_rests_nine_times_as_long(tmp_path: Path, step: float, rests: int) -> None:
     """Or for 0.3 s where that is less."""
     census = Census(str(tmp_path), 0, Clock(step))
-    assert census.exceeded() is False
+    assert census.is_exceeded() is False
     (tmp_path / "file").write_text("")
-    assert [census.exceeded() for _ in range(rests + 1)] == [False] * rests + [True]
+    assert [census.is_exceeded() for _ in range(rests + 1)] == [False] * rests + [True]

@@ -23,7 +23,7 @@ def test_a_machine_that_has_everything_offers_all_of_it() -> None:
     """And nothing is missing."""
     found = offer(ALL)
     assert found.means == Means(namespaces=True, landlock=7, seccomp=True, cgroup="v2")
-    assert [(finding.had, finding.cause, finding.remedy) for finding in found.findings] == [(True, "", "")] * 5
+    assert [(finding.had, finding.cause, finding.remedy) for finding in found.findings] == [(True, "", "")] * 4
 
 
 @pytest.mark.parametrize(
@@ -46,9 +46,7 @@ def test_the_level_that_a_missing_mean_leaves(changes: dict[str, object], level:
     [
         Host("darwin", "arm64", namespaces="no", landlock_error="no"),
         Host("linux", "aarch64", chooses_user=True, namespaces=REFUSED, landlock_error="Function not implemented"),
-        Host(
-            "linux", "x86_64", chooses_user=True, namespaces=REFUSED, container=True, closed="/root", landlock_error="x"
-        ),
+        Host("linux", "x86_64", chooses_user=True, namespaces=REFUSED, container=True, landlock_error="x"),
         Host("linux", "x86_64", namespaces=REFUSED, filtered=True),
     ],
 )
@@ -99,24 +97,6 @@ def test_another_architecture_has_no_filter() -> None:
     """It is told which."""
     found = finding(replace(ALL, architecture="aarch64", seccomp=False), "seccomp")
     assert found.cause == "the filter is written for x86_64, and this machine is aarch64"
-
-
-@pytest.mark.parametrize(
-    ("host", "had", "told"),
-    [
-        (replace(ALL, closed="/root"), True, "candidates reach it"),
-        (
-            replace(ALL, chooses_user=True, closed="/root"),
-            True,
-            "below /root, which is closed to others; reached by a private mount",
-        ),
-        (replace(ALL, chooses_user=True, closed="/root", namespaces=REFUSED), False, ""),
-    ],
-)
-def test_an_interpreter_below_a_closed_folder(host: Host, had: bool, told: str) -> None:
-    """Root's candidates run as another user, and see it in their private root alone."""
-    found = finding(host, "interpreter")
-    assert (found.had, found.told) == (had, told)
 
 
 def found(**facts: object) -> ProbeResult:

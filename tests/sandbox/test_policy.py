@@ -1,6 +1,7 @@
 """From a task's limits and the machine's means to a jail."""
 
 import os
+import stat
 import subprocess
 import sys
 import tempfile
@@ -12,9 +13,9 @@ from pathlib import Path
 import pytest
 
 import evolve
-from evolve.evaluation.machine import has_gpu
 from evolve.sandbox import Box, Means
 from evolve.sandbox.jail import Jail
+from evolve.sandbox.machine.identity import can_choose
 from evolve.sandbox.machine.probe import probe
 from evolve.sandbox.policy import gpu_nodes, jail_for
 from evolve.types import Grants, Level, Limits, Program, SandboxError
@@ -90,16 +91,6 @@ def test_loopback_needs_a_network_of_its_own() -> None:
         made(Grants(network="loopback"), STANDARD)
 
 
-def test_an_interpreter_in_a_closed_folder_is_refused_where_candidates_are_another_user(tmp_path: Path) -> None:
-    """And no tree of their own shows it to them."""
-    (tmp_path / "bin").mkdir()
-    python = tmp_path / "bin" / "python"
-    python.symlink_to(sys.executable)
-    tmp_path.chmod(0o700)
-    with pytest.raises(SandboxError, match=r"is closed to everybody but its owner.*Do: make the environment outside"):
-        made(means=STANDARD, user=60_000, python=os.fspath(python))
-
-
 def test_the_task_is_hidden_but_for_the_interpreter_in_it(tmp_path: Path) -> None:
     """Its evaluator and its held-out cases lie there."""
     task = tmp_path / "task"
@@ -133,11 +124,10 @@ def test_data_of_a_task_that_comes_with_the_engine_can_be_granted() -> None:
     ("there", "granted"),
     [
         (["nvidia0", "nvidiactl", "nvidia-uvm", "dri/renderD128"], ["nvidia-uvm", "nvidia0", "nvidiactl"]),
-        (["kfd", "dri/renderD128", "dri/card0"], ["dri/renderD128", "kfd"]),
         (["dxg"], ["dxg"]),
         (["dri/renderD128", "dri/card0", "nvidiactl"], []),
     ],
-    ids=["NVIDIA", "AMD", "a Linux within Windows", "a screen"],
+    ids=["NVIDIA", "a Linux within Windows", "a screen"],
 )
 def test_a_gpu_is_the_device_files_of_its_kind(tmp_path: Path, there: list[str], granted: list[str]) -> None:
     """Exactly where the judge finds that there is one."""
@@ -145,7 +135,6 @@ def test_a_gpu_is_the_device_files_of_its_kind(tmp_path: Path, there: list[str],
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).touch()
     assert gpu_nodes(tmp_path) == tuple(str(tmp_path / name) for name in granted)
-    assert has_gpu(tmp_path) == bool(granted)
 
 
 LOOK = """
@@ -163,11 +152,9 @@ def look(paths):
 
 def reachable(means: Means) -> str:
     """A Python that candidates may run with these means: the tests' own, or the system's where that one lies in somebody's home."""
-    try:
-        jail_for("", Limits(), sys.executable, means, 60_000 if os.geteuid() == 0 else -1)
-    except SandboxError:
-        return "/usr/bin/python3"
-    return sys.executable
+    folders = {*Path(sys.executable).absolute().parents, *Path(sys.executable).resolve().parents}
+    is_open = means.namespaces or all(folder.stat().st_mode & stat.S_IXOTH for folder in folders)
+    return sys.executable if is_open else "/usr/bin/python3"
 
 
 @pytest.fixture
@@ -293,17 +280,20 @@ def test_a_tasks_programs_on_path_open_nothing_of_it(
     assert set(found) <= REFUSED
 
 
-@pytest.mark.parametrize("means", [STRICT, STANDARD])
-def test_an_environment_that_others_may_not_read_is_refused_with_the_remedy(open_folder: Path, means: Means) -> None:
-    """Programs would be told that its modules are not there. Who is the judge itself can read them."""
-    python = environment(open_folder / ".venv", reachable(STANDARD))
+@pytest.mark.skipif(not can_choose(), reason="candidates are who the engine is")
+@pytest.mark.parametrize("level", [Level.STRICT, Level.STANDARD])
+def test_an_environment_that_candidates_may_not_read_is_refused_with_the_remedy(
+    open_folder: Path, level: Level
+) -> None:
+    """Programs would be told that its modules are not there."""
+    means = means_of(level)
+    python = environment(open_folder / ".venv", reachable(means))
     (site(python) / "installed").mkdir(mode=0o700)
-    wanted = rf"may not read all of {site(python)}, .*\. Do: `chmod -R o\+rX {site(python)}`"
+    wanted = rf"may not read {site(python)}/installed. Do: `chmod -R o\+rX {site(python)}`"
     with pytest.raises(SandboxError, match=wanted):
-        made(means=means, user=60_000, python=str(python))
-    made(means=means, python=str(python))
+        Box(Limits(preload=()), str(python), means=means)
     (site(python) / "installed").chmod(0o755)
-    made(means=means, user=60_000, python=str(python))
+    Box(Limits(preload=()), str(python), means=means).close()
 
 
 def test_what_is_hidden_and_not_there_yet_must_not_come_to_light(

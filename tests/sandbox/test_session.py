@@ -1,8 +1,10 @@
 """The dialogue with a candidate process."""
 
+import hashlib
 import re
 import sys
 import time
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -43,6 +45,16 @@ def test_a_call_brings_plain_data_and_arrays_there_and_back(call: Callable[..., 
     answer = call("def f(a, *, b): return {'twice': a * 2, 'b': (b, None, 'größe')}", grid, b=[1, True, 0.5])
     assert answer["twice"].tolist() == (grid * 2).tolist()
     assert answer["b"] == [[1, True, 0.5], None, "größe"]
+
+
+@pytest.mark.integration
+def test_bytes_cross_so_that_a_compressor_and_a_hash_can_be_called(call: Callable[..., Any]) -> None:
+    data = bytes(range(256)) * 8
+    assert zlib.decompress(call("import zlib\ndef f(data): return zlib.compress(data)", data)) == data
+    digests = call(
+        "import hashlib\ndef f(texts): return [hashlib.sha256(text).digest() for text in texts]", [b"", data]
+    )
+    assert digests == [hashlib.sha256(b"").digest(), hashlib.sha256(data).digest()]
 
 
 def test_the_program_keeps_what_it_has_computed_between_calls(box: Box) -> None:

@@ -80,7 +80,7 @@ class Folder:
     def renew(self, seconds):
         return False
 
-class Confinement:
+class CandidateConfinement:
     def prepare(self, seconds):
         pass
     def enter(self, template, files, job):
@@ -89,7 +89,7 @@ class Confinement:
 jail = SimpleNamespace(threads=1, limits=False, namespaces=False, memory=0)
 judge, template = socket.socketpair()
 if os.fork() == 0:
-    TemplateServer(template, jail, [Folder()], Confinement(), None, None).serve()
+    TemplateServer(template, jail, [Folder()], CandidateConfinement(), None, None).serve()
     os._exit(0)
 template.close()
 socket.send_fds(judge, [json.dumps({"open": 5, "job": "run", "at": 0}).encode()], [0])

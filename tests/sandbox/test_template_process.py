@@ -107,6 +107,7 @@ def test_a_module_may_look_for_a_temporary_folder_while_it_is_preloaded(tmp_path
     python = tmp_path / "python"
     python.write_text(f'#!/bin/sh\nexport PYTHONPATH="{tmp_path}"\nexec "{sys.executable}" "$@"\n')
     python.chmod(0o755)
+    tmp_path.chmod(0o755)
     source = "import leaving_module_x, os\ndef f(): return [leaving_module_x.FOLDER == os.environ['TMPDIR'], os.listdir(os.environ['TMPDIR'])]"
     limits = Limits(preload=("leaving_module_x",), grants=Grants(read=(str(tmp_path),)))
     with closing(Box(limits, str(python), means=means)) as box, open_session(box, source) as session:

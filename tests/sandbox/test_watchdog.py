@@ -73,7 +73,7 @@ def test_what_is_shared_with_the_template_is_free(processes: Processes, watch: M
     """Three forks show 100 MB each, and have 1 MB of their own: the rest is divided by four."""
     for pid in (TEMPLATE, 11, 12, 13):
         processes.put(pid, anonymous=101, exact=25 if pid == TEMPLATE else 26)
-    assert watch.exceeded([11, 12, 13]) is False
+    assert watch.is_exceeded([11, 12, 13]) is False
     assert measure([TEMPLATE, 11, 12, 13], (), processes.folder) == 103 * MB
 
 
@@ -92,7 +92,7 @@ def test_anonymous_shared_and_swapped_memory_counts(
 ) -> None:
     """Against a limit of 200 MB."""
     processes.put(11, **sizes)
-    assert watch.exceeded([11]) is expected
+    assert watch.is_exceeded([11]) is expected
 
 
 def test_below_the_limit_the_cheap_look_is_enough(processes: Processes, watch: MemoryWatch) -> None:
@@ -100,43 +100,43 @@ def test_below_the_limit_the_cheap_look_is_enough(processes: Processes, watch: M
     processes.put(11, anonymous=150, exact=150)
     (processes.folder / "11" / "smaps_rollup").unlink()
     (processes.folder / "11" / "smaps_rollup").mkdir()
-    assert watch.exceeded([11]) is False
+    assert watch.is_exceeded([11]) is False
     processes.put(12, anonymous=60, exact=60)
     with pytest.raises(IsADirectoryError):
-        watch.exceeded([11, 12])
+        watch.is_exceeded([11, 12])
 
 
 def test_between_two_exact_looks_growth_beyond_what_was_left_is_found(processes: Processes, watch: MemoryWatch) -> None:
     """An exact look of one second is followed by a rest of nine."""
     processes.put(11, anonymous=400, exact=150)
-    assert watch.exceeded([11]) is False
+    assert watch.is_exceeded([11]) is False
     processes.put(11, anonymous=450, exact=201)
-    assert watch.exceeded([11]) is False, "50 MB more are within what was left"
+    assert watch.is_exceeded([11]) is False, "50 MB more are within what was left"
     processes.put(11, anonymous=451, exact=201)
-    assert watch.exceeded([11]) is True
+    assert watch.is_exceeded([11]) is True
 
 
 def test_after_the_rest_it_looks_again_whatever_has_grown(processes: Processes, watch: MemoryWatch) -> None:
     """A page that was shared with the template and is now written to does not show in the running counts."""
     processes.put(11, anonymous=400, exact=150)
-    assert watch.exceeded([11]) is False
+    assert watch.is_exceeded([11]) is False
     processes.put(11, anonymous=400, exact=300)
-    assert [watch.exceeded([11]) for _ in range(10)] == [False] * 8 + [True, True]
+    assert [watch.is_exceeded([11]) for _ in range(10)] == [False] * 8 + [True, True]
 
 
 def test_a_process_that_shrinks_hides_no_other_that_grows(processes: Processes, watch: MemoryWatch) -> None:
     """Each one's growth counts."""
     processes.put(11, anonymous=300, exact=100)
     processes.put(12, anonymous=300, exact=50)
-    assert watch.exceeded([11, 12]) is False
+    assert watch.is_exceeded([11, 12]) is False
     processes.put(11, anonymous=0)
     processes.put(12, anonymous=500, exact=250)
-    assert watch.exceeded([11, 12]) is True
+    assert watch.is_exceeded([11, 12]) is True
 
 
 def test_a_process_that_is_gone_has_none(processes: Processes, watch: MemoryWatch) -> None:
     """Between two looks it may go."""
-    assert watch.exceeded([99]) is False
+    assert watch.is_exceeded([99]) is False
     assert (apparent(99, processes.folder), measure([99], (), processes.folder)) == (0, 0)
 
 
@@ -166,7 +166,7 @@ def test_files_in_memory_count_and_once_where_they_are_mapped(
     processes.put(11, anonymous=5, exact=5, shared=13)
     assert measure([11], folders, processes.folder) == 18 * MB
     watch = MemoryWatch(17 * MB, TEMPLATE, folders, processes.folder, Clock())
-    assert watch.exceeded([11]) is True
+    assert watch.is_exceeded([11]) is True
 
 
 @given(st.dictionaries(st.integers(11, 40), st.tuples(st.integers(0, 300), st.integers(0, 300)), max_size=8))
@@ -178,7 +178,7 @@ def test_the_first_look_is_right_for_any_processes(
     watch = MemoryWatch(200 * MB, TEMPLATE, (), processes.folder, Clock())
     for pid, (anonymous, shared) in sizes.items():
         processes.put(pid, anonymous=anonymous, exact=anonymous, shared=shared)
-    assert watch.exceeded(list(sizes)) is (sum(map(sum, sizes.values())) > 200)
+    assert watch.is_exceeded(list(sizes)) is (sum(map(sum, sizes.values())) > 200)
 
 
 @contextlib.contextmanager
@@ -269,9 +269,9 @@ def test_a_watch_finds_real_processes_too_large() -> None:
     """Each is below the limit, together they are not."""
     watch = MemoryWatch(50 * MB, os.getpid())
     with forked(private, private) as pids:
-        assert watch.exceeded(pids) is False
+        assert watch.is_exceeded(pids) is False
     with forked(private, private, private) as pids:
-        assert watch.exceeded(pids) is True
+        assert watch.is_exceeded(pids) is True
         assert set(pids) <= set(descendants(os.getpid()))
 
 

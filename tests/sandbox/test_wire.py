@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 from hypothesis.extra import numpy as some_numpy
 
+from evolve.sandbox import wire
 from evolve.sandbox.wire import ARRAY_TYPES, DEPTH, WireError, decode, encode, pack_program, pieces, unpack_program
 
 _TEXT = some.text(some.characters(exclude_categories=["Cs"]), max_size=8)
@@ -87,7 +88,7 @@ def test_a_changed_byte_is_data_or_refused(value: Any, array: Any, place: int, b
 @given(some.lists(_PLAIN | _ARRAYS | some.binary(max_size=20), max_size=4), some.data())
 def test_what_was_cut_swapped_or_doubled_is_data_or_refused(values: list[Any], data: Any) -> None:
     """Also where bytes may cross, and what is accepted can be sent on."""
-    sent = encode(values, binary=True)
+    sent = encode(values)
     cuts = sorted(data.draw(some.lists(some.integers(0, len(sent)), min_size=2, max_size=2)))
     start, middle, end = sent[: cuts[0]], sent[cuts[0] : cuts[1]], sent[cuts[1] :]
     for changed in (
@@ -98,17 +99,17 @@ def test_what_was_cut_swapped_or_doubled_is_data_or_refused(values: list[Any], d
         start + middle[::-1] + end,
     ):
         try:
-            value = decode(changed, binary=True)
+            value = decode(changed)
         except WireError:
             continue
-        encode(value, binary=True)
+        encode(value)
 
 
 @settings(max_examples=100, deadline=None)
 @given(some.dictionaries(_TEXT | some.just("$bytes"), some.binary(max_size=20) | _PLAIN, max_size=4))
 def test_bytes_arrive_as_they_were(value: Any) -> None:
     """Where both sides say so, beside anything else."""
-    assert repr(decode(encode(value, binary=True), binary=True)) == repr(value)
+    assert repr(decode(encode(value))) == repr(value)
 
 
 class Level(enum.IntEnum):
@@ -163,7 +164,6 @@ def test_arrays_of_other_layouts_arrive_in_the_usual_one() -> None:
     ("value", "reason"),
     [
         ({1, 2}, "a value is of type set; allowed are None, bool"),
-        (b"bytes", "a value is of type bytes"),
         (1j, "a value is of type complex"),
         (types.SimpleNamespace(), "a value is of type SimpleNamespace"),
         ({1: 2}, "a mapping has a key of type int; allowed are texts"),
@@ -244,21 +244,28 @@ def test_an_array_where_there_is_no_numpy_is_refused(monkeypatch: pytest.MonkeyP
         decode(payload('{"$array": ["int8", [1]]}', b"1"))
 
 
-def test_bytes_cross_only_where_both_sides_say_so() -> None:
-    """And a mapping that looks like some is a mapping."""
+def test_bytes_arrive_beside_mappings_that_look_like_them() -> None:
     value = {"a.so": b"\0\xff", "b": [b"", {"$bytes": 1}]}
-    assert decode(encode(value, binary=True), binary=True) == value
-    with pytest.raises(WireError, match="a value is of type bytes"):
-        encode(value)
-    with pytest.raises(WireError, match="begins with a single"):
-        decode(encode(value, binary=True))
+    assert decode(encode(value)) == value
+    assert decode(encode(bytearray(b"ab"))) == b"ab"
+
+
+def test_bytes_have_a_limit_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    sent = encode([b"abc", b"def"])
+    monkeypatch.setattr(wire, "MOST_BYTES", 5)
+    assert decode(encode(b"abcde")) == b"abcde"
+    with pytest.raises(WireError, match="more than 5 bytes together"):
+        encode([b"abc", b"def"])
+    monkeypatch.setattr(wire, "MOST_BYTES", 2)
+    with pytest.raises(WireError, match="impossible length"):
+        decode(sent)
 
 
 @pytest.mark.parametrize("length", ["-1", "true", "1.0", "3", '"x"'])
 def test_bytes_that_cannot_be_are_refused(length: str) -> None:
     """Two came with the text."""
     with pytest.raises(WireError):
-        decode(payload(f'{{"$bytes": {length}}}', b"xy"), binary=True)
+        decode(payload(f'{{"$bytes": {length}}}', b"xy"))
 
 
 def test_a_large_array_is_not_copied_to_be_sent() -> None:
@@ -272,4 +279,4 @@ def test_a_large_array_is_not_copied_to_be_sent() -> None:
 def test_a_program_arrives_as_it_was_sent() -> None:
     """Half surrogates too: they are for its compiler to refuse."""
     files, context = {"seed.py": "x = '\ud800 é'\n", "b.py": ""}, {"data.json": "{}"}
-    assert unpack_program(pack_program("seed", files, context, [b"code"])) == ("seed", files, context, (b"code",))
+    assert unpack_program(pack_program("seed", files, context)) == ("seed", files, context)

@@ -1,7 +1,7 @@
 """Life of a candidate's process: it imports the program from memory, calls its functions, runs commands, answers.
 
 Standard library and siblings only, for it lives in the template. Nothing here is trusted once the candidate's first line has run: its answers are
-claims, which the judge parses strictly, and its only protections are the judge's clock and the kernel. Nothing of a program runs before its first call
+claims, which the worker parses strictly, and its only protections are the worker's clock and the kernel. Nothing of a program runs before its first call
 was asked for.
 
 The standard streams of a command are files without a name, so that nobody has to read while it runs and no process that it leaves behind can hold up
@@ -12,7 +12,6 @@ import importlib
 import importlib.abc
 import importlib.machinery
 import importlib.util
-import marshal
 import math
 import mmap
 import os
@@ -24,7 +23,7 @@ import traceback
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from types import CodeType, MappingProxyType, ModuleType, TracebackType
+from types import MappingProxyType, ModuleType, TracebackType
 from typing import Any
 
 from evolve.sandbox.inner.folder import Missing, ProgramFolder, read_files
@@ -215,9 +214,9 @@ def perform(requests: int, replies: int) -> None:
         first = receive(sock)
         if first is None:
             return
-        entry, files, context, compiled = unpack_program(first.payload)
+        entry, files, context = unpack_program(first.payload)
         first.close()
-        program = LoadedProgram(files, entry, context, compiled)
+        program = LoadedProgram(files, entry, context)
         while (request := receive(sock)) is not None:
             reply(replies, request.ticket, answer(program, request))
             if program.timing.awaits is not None:
@@ -233,11 +232,11 @@ def answer(program: "LoadedProgram", request: ReceivedRequest) -> list[Piece]:
     `["native", library, size]`: `["ok", value]`, or another status with its message."""
     status = Status.NO_ENTRY
     try:
-        kind, what, *told = decode(request.payload, binary=True)
+        kind, what, *told = decode(request.payload)
         request.close()
         if kind in _CHORES:
             told += [request.file] if request.file >= 0 else []
-            return pieces([Status.OK, _CHORES[kind](program, what, *told)], binary=True)
+            return pieces([Status.OK, _CHORES[kind](program, what, *told)])
         function = program.timing.work if kind == "answer" else program.function(what)
         status = Status.ERROR
         value = [function(*each) for each in told[0]] if kind == "map" else function(*told[0], **told[1])
@@ -265,10 +264,10 @@ def rehearse() -> None:
     sys.path_importer_cache.clear()
     importlib.util.find_spec(_NOWHERE)
     for _ in range(_REHEARSALS):
-        (judge, own), (heard, replies) = socket.socketpair(), os.pipe()
+        (worker, own), (heard, replies) = socket.socketpair(), os.pipe()
         for payload in (program, call):
-            judge.sendall(REQUEST.pack(bytes(TICKET), len(payload), INLINE) + payload)
-        judge.close()
+            worker.sendall(REQUEST.pack(bytes(TICKET), len(payload), INLINE) + payload)
+        worker.close()
         requests = own.detach()
         perform(requests, replies)
         for number in (requests, heard, replies):
@@ -286,7 +285,7 @@ def _forget_closed_folders() -> None:
 
 
 def _flush() -> None:
-    """Flushes the output, so that it reaches the log before the answer reaches the judge, who then ends this process."""
+    """Flushes the output, so that it reaches the log before the answer reaches the worker, who then ends this process."""
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
             stream.flush()
@@ -314,15 +313,8 @@ class LoadedProgram(importlib.abc.ExecutionLoader, importlib.abc.MetaPathFinder)
     """The Python files of a program and its context as modules, from memory; its other files lie in the working folder once it is
     first called, and all of them when a command runs."""
 
-    def __init__(
-        self,
-        files: Mapping[str, str],
-        entry: str,
-        context: Mapping[str, str] = MappingProxyType({}),
-        compiled: Sequence[bytes] = (),
-    ) -> None:
+    def __init__(self, files: Mapping[str, str], entry: str, context: Mapping[str, str] = MappingProxyType({})) -> None:
         self.entry = entry
-        self._compiled = compiled
         self.timing = Timing()
         self.modules: dict[str, str] = {}
         self._folder = ProgramFolder(files, context)
@@ -352,7 +344,6 @@ class LoadedProgram(importlib.abc.ExecutionLoader, importlib.abc.MetaPathFinder)
         """More files, before any other request: they go before the program's own and the context's."""
         self._folder.place(files)
         self._know(files)
-        self._compiled = ()  # one of them may be the entry's
 
     def _import(self) -> ModuleType:
         if self.entry not in self.modules:
@@ -378,14 +369,8 @@ class LoadedProgram(importlib.abc.ExecutionLoader, importlib.abc.MetaPathFinder)
         if package:
             module.__path__ = []
         sys.modules[self.entry] = module
-        for code in self._code(path):
-            exec(code, vars(module))
+        exec(compile(self.get_source(self.entry), path, "exec", dont_inherit=True), vars(module))
         return module
-
-    def _code(self, path: str) -> Iterable[CodeType]:
-        if not self._compiled:
-            return [compile(self.get_source(self.entry), path, "exec", dont_inherit=True)]
-        return map(marshal.loads, self._compiled)
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None

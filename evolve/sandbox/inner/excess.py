@@ -58,7 +58,7 @@ class MemoryWatch:
         self._left = limit
         self._apparent: Mapping[int, int] = {}
 
-    def exceeded(self, pids: Sequence[int]) -> bool:
+    def is_exceeded(self, pids: Sequence[int]) -> bool:
         """Returns whether these processes use more than the limit together. The cheap look, 10 us a process, counts what is shared as often as it is
         shared. Only if that is too much, an exact one follows, of 0.1 to 2 ms a process, which takes a tenth of the time at most: in between it
         is enough that the processes have not grown by more than was left."""
@@ -135,7 +135,7 @@ class Census:
         self._clock = clock
         self._rested_at = -1.0
 
-    def exceeded(self) -> bool:
+    def is_exceeded(self) -> bool:
         """Returns whether there are more; False while it rests."""
         began = self._clock()
         if began < self._rested_at:
@@ -226,20 +226,20 @@ class Excess:
         self._tasks = jail.tasks if shares_user(jail) else None
         self._census = Census(jail.home, jail.inodes) if jail.limits and not jail.namespaces else None
 
-    def found(self) -> str:
+    def find(self) -> str:
         """Returns in words what there is too much of; empty where there is nothing."""
-        if self._group is not None and self._group.exceeded():
+        if self._group is not None and self._group.is_exceeded():
             # The kernel has ended a process of the candidate already.
             return MEMORY
         looked_at = self._watch is not None or self._tasks is not None
         below = descendants(os.getpid(), self._processes) if looked_at else []
-        if self._watch is not None and self._watch.exceeded(below):
+        if self._watch is not None and self._watch.is_exceeded(below):
             return MEMORY
         if self._sockets is not None and _sockets_in_use(self._sockets) > _MOST_SOCKETS:
             return f"opened more than {_MOST_SOCKETS} sockets, which hold memory that nothing else here bounds"
         if self._tasks is not None and threads(below) > self._tasks:
             return f"had more than {self._tasks} processes and threads, which is all that the program may have"
-        if self._census is not None and self._census.exceeded():
+        if self._census is not None and self._census.is_exceeded():
             return f"made more than {self._census.most} files, which is all that its folder may hold"
         return ""
 

@@ -21,17 +21,26 @@ _REQUESTS, _REPLIES = 3, 4
 _LAST_PROGRAM = seccomp.Filter(execute=False, memfd=True, loopback=True, gpu=True)
 """On top of the filter with which this process began, and which had to let it begin. All else that one holds back stays held back."""
 # The packages are made by hand, without their `__init__.py`: what these import is no business of a candidate's process.
-_PROGRAM = """
-import json, sys, types
-folder, preload, execute = json.loads(sys.argv[1])
-for name, place in (("evolve", folder), ("evolve.sandbox", folder + "/sandbox")):
-    sys.modules[name] = types.ModuleType(name)
-    sys.modules[name].__path__ = [place]
-from evolve.sandbox.inner.fresh import main
-for name in [name for name in sys.modules if name.partition(".")[0] == "evolve"]:
-    del sys.modules[name]
-del folder, name, place, json, sys, types
-main(preload, execute)
+BOOTSTRAP = """
+def load(folder, module):
+    import importlib, sys, types
+    for name, place in (("evolve", folder), ("evolve.sandbox", folder + "/sandbox")):
+        sys.modules[name] = types.ModuleType(name)
+        sys.modules[name].__path__ = [place]
+    found = importlib.import_module(module)
+    for name in [name for name in sys.modules if name.partition(".")[0] == "evolve"]:
+        del sys.modules[name]
+    return found
+"""
+"""Defines `load(folder, module)`, which imports a module of this package, whose folder is `folder`, and leaves no trace of evolve among the modules."""
+_PROGRAM = f"""{BOOTSTRAP}
+def start():
+    import json, sys
+    folder, preload, execute = json.loads(sys.argv[1])
+    main = load(folder, "evolve.sandbox.inner.fresh").main
+    del globals()["load"], globals()["start"]
+    main(preload, execute)
+start()
 """
 
 

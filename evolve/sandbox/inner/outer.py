@@ -1,6 +1,6 @@
-"""The process that a judge starts for a slot: it makes the slot's namespaces and file tree, and becomes, or forks, the template.
+"""The process that a worker starts for a slot: it makes the slot's namespaces and file tree, and becomes, or forks, the template.
 
-Run as `python -s -P -c ...` in an environment that the judge made; standard library and siblings only. The jail arrives on standard input.
+Run as `python -s -P -c ...` in an environment that the worker made; standard library and siblings only. The jail arrives on standard input.
 With namespaces the template is the first process of its own, so this one stays outside, waits for it, and ends as it did.
 
 When this process ends, however it ends, the kernel ends a template that it has forked, and with it everything in its
@@ -27,7 +27,7 @@ _OWN_TASKS = 1
 
 
 def main(control: int, told: str) -> None:
-    """The whole life of a slot's processes; `control` is the number of its socket. They end with the judge, whose end of it is closed then."""
+    """The whole life of a slot's processes; `control` is the number of its socket. They end with the worker, whose end of it is closed then."""
     jail = Jail.from_json(told)
     os.umask(_UMASK)
     _forget_what_was_told()
@@ -41,7 +41,7 @@ def main(control: int, told: str) -> None:
             serve(sock, jail, group)
             return
         code = _outside(sock, jail, group)
-    with contextlib.suppress(OSError):  # the judge was faster
+    with contextlib.suppress(OSError):  # the worker was faster
         Path(jail.home).rmdir()
     os._exit(code)
 

@@ -1,11 +1,11 @@
 """Warm, single-threaded process that forks one candidate process per session, and ends it with all that it started.
 
-Standard library and siblings only. The judge speaks first: `{"open": seconds, "job": kind, "at": its time}` with three descriptors (log, requests, replies),
+Standard library and siblings only. The worker speaks first: `{"open": seconds, "job": kind, "at": its time}` with three descriptors (log, requests, replies),
 then, where it times the candidate, `{"handle": true}`, which is answered by a descriptor of the process, then `{"end": patience}`, which is answered by
 a report.
 
 Between two sessions this process has no descendant, and the folders that candidates may write are empty; at the end of the control
-socket (the judge is gone) it ends everything and itself. The judge's clock rules; the one here is the second line."""
+socket (the worker is gone) it ends everything and itself. The worker's clock rules; the one here is the second line."""
 
 import contextlib
 import gc
@@ -32,7 +32,7 @@ from evolve.sandbox.kernel import LINUX, PR_SET_CHILD_SUBREAPER, prctl, single_t
 from evolve.sandbox.processes import PROCESSES, children
 from evolve.sandbox.walls import root
 from evolve.sandbox.walls.cgroup import ControlGroup
-from evolve.sandbox.walls.confinement import FIRST_FREE, REPLIES, REQUESTS, Confinement, Job
+from evolve.sandbox.walls.confinement import FIRST_FREE, REPLIES, REQUESTS, CandidateConfinement, Job
 from evolve.sandbox.walls.namespaces import inside, renew_network
 from evolve.sandbox.walls.root import Tmpfs
 
@@ -43,7 +43,7 @@ _MOST_DESCRIPTORS = 4096
 _ENTERED = b"+"
 """What a forked process says once it is confined."""
 _LATE = 1.0
-"""Seconds after which a candidate is ended here that the judge should have ended."""
+"""Seconds after which a candidate is ended here that the worker should have ended."""
 _LOOK = 0.05
 """Seconds between two looks at a candidate: at its memory, its processes and its files, and on some systems whether it has ended."""
 _CLEANING = 1.0
@@ -54,7 +54,7 @@ _CLEANING = 1.0
 class CandidateProcess:
     """`handle` is a descriptor that becomes readable when the candidate ends, or -1. `alone`: the template is the first process of its own
     namespace, in which every other process is the candidate's. `exceeded`: what it had too much of, in words, so that it was ended. `problem`: why it never became a
-    candidate. `late`: seconds from the judge's word to its beginning."""
+    candidate. `late`: seconds from the worker's word to its beginning."""
 
     pid: int
     handle: int
@@ -124,7 +124,7 @@ class CandidateProcess:
         return True
 
     def report(self) -> dict[str, Any]:
-        """Returns the report for the judge."""
+        """Returns the report for the worker."""
         return {
             "code": self.code,
             "killed": self.killed,
@@ -158,7 +158,7 @@ class WritableFolder(Protocol):
 def serve(control: socket.socket, jail: Jail, group: ControlGroup | None, kept: root.ProcView | None = None) -> None:
     """The whole life of a template, in the root and the namespaces of its slot. It enters `group` when it has loaded what it shares."""
     _open_many()
-    # Numbers 3 and 4 are the candidate's: taken here, no descriptor that the judge sends can have them.
+    # Numbers 3 and 4 are the candidate's: taken here, no descriptor that the worker sends can have them.
     _keep_low_numbers_taken()
     # Some libraries look for a temporary folder while they are imported; what they leave there is not for candidates.
     folders = _folders(jail)
@@ -169,7 +169,7 @@ def serve(control: socket.socket, jail: Jail, group: ControlGroup | None, kept: 
     if LINUX:
         prctl(PR_SET_CHILD_SUBREAPER, 1)
     _check_single_threaded()
-    confinement = Confinement(jail, folders[0].path, root.WRITABLE if jail.namespaces else jail.home)
+    confinement = CandidateConfinement(jail, folders[0].path, root.WRITABLE if jail.namespaces else jail.home)
     sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
     sys.dont_write_bytecode = True
     rehearse()
@@ -224,7 +224,7 @@ class TemplateServer:
         control: socket.socket,
         jail: Jail,
         folders: Sequence[WritableFolder],
-        confinement: Confinement,
+        confinement: CandidateConfinement,
         group: ControlGroup | None,
         kept: root.ProcView | None,
     ) -> None:
@@ -240,7 +240,7 @@ class TemplateServer:
         self._excess = Excess(jail, group, memory, kept.path if kept else PROCESSES)
 
     def serve(self) -> None:
-        """Until the judge is gone."""
+        """Until the worker is gone."""
         while True:
             message, files = self._receive()
             if message is None:
@@ -257,7 +257,7 @@ class TemplateServer:
             run.end()
             run.problem = self._problem(run)
             run.cpu_seconds = max(run.cpu_seconds, self._processor_time() - before)
-            if self._group is not None and self._group.exceeded():
+            if self._group is not None and self._group.is_exceeded():
                 run.exceeded = MEMORY
             clean = all(folder.renew(_CLEANING) for folder in self._folders)
             self._renew_pids()
@@ -281,7 +281,7 @@ class TemplateServer:
             os.pwrite(self._last_pid, b"1", 0)
 
     def _receive(self) -> tuple[dict[str, Any] | None, Sequence[int]]:
-        """The judge's next message; one arrives whole, for the next is sent only after its answer."""
+        """The worker's next message; one arrives whole, for the next is sent only after its answer."""
         try:
             data, files, _, _ = socket.recv_fds(self._control, _MESSAGE, 3)
         except ConnectionResetError:
@@ -334,13 +334,13 @@ class TemplateServer:
         return "" if run.killed or heard == _ENTERED else heard.decode("utf-8", "replace") or "it ended at once"
 
     def _follow(self, run: CandidateProcess, deadline: float) -> dict[str, Any] | None:
-        """Until the judge has the session ended; None where it is gone."""
+        """Until the worker has the session ended; None where it is gone."""
         while (message := self._next(run, deadline)) is not None and "handle" in message:
             self._hand_over(run)
         return message
 
     def _hand_over(self, run: CandidateProcess) -> None:
-        """Sends the judge a descriptor of the candidate's process, where there are such and it has not ended."""
+        """Sends the worker a descriptor of the candidate's process, where there are such and it has not ended."""
         ended = run.has_ended()
         if ended and not run.over:
             run.sweep()
@@ -351,14 +351,14 @@ class TemplateServer:
             socket.send_fds(self._control, [told], [run.handle])
 
     def _next(self, run: CandidateProcess, deadline: float) -> dict[str, Any] | None:
-        """Waits for the judge's next message. A candidate that ends by itself loses what it left at once, for those processes
+        """Waits for the worker's next message. A candidate that ends by itself loses what it left at once, for those processes
         may hold its pipes open; one far beyond its time or its memory is ended."""
         while not self._spoken(run, None if run.over else max(0.0, deadline - time.monotonic())):
             if run.has_ended():
                 run.sweep()
             elif time.monotonic() > deadline:
                 run.end()
-            elif excess := self._excess.found():
+            elif excess := self._excess.find():
                 run.exceeded = excess
                 run.end()
         return self._receive()[0]
@@ -370,7 +370,7 @@ class TemplateServer:
             self._spoken(run, left)
 
     def _spoken(self, run: CandidateProcess, seconds: float | None) -> bool:
-        """Waits until the judge speaks, the candidate ends, it is time to look, or the time is over; whether it was the judge."""
+        """Waits until the worker speaks, the candidate ends, it is time to look, or the time is over; whether it was the worker."""
         poll = select.poll()
         poll.register(self._control, select.POLLIN)
         alive = run.code is None

@@ -49,7 +49,7 @@ def change_mode(target: Mapping[str, Any]) -> object:
 
 
 def read_variables(target: Mapping[str, Any]) -> object:
-    """find a variable of the judge's environment"""
+    """find a variable of the worker's environment"""
     with open("/proc/self/environ", "rb") as start:
         return target["variable"] in os.environ or target["variable"].encode() in start.read()
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from evolve.sandbox import kernel
+from evolve.sandbox.inner.fresh import BOOTSTRAP
 from evolve.sandbox.machine import identity
-from evolve.sandbox.machine.visible import find_closed_folder
 from evolve.sandbox.walls import cgroup, landlock, seccomp
 
 SWITCHES = (
@@ -25,15 +25,10 @@ _TRIAL_SECONDS = 20.0
 _TRIED_MEMORY, _TRIED_TASKS = 64 << 20, 8
 _WAITS = [sys.executable, "-I", "-S", "-c", "input()"]
 """A program that waits until its standard input ends."""
-# The package is made by hand, without its `__init__.py`: the trial needs two of its modules.
-_TRIAL = """
-import sys, types
-for name, folder in (("evolve", sys.argv[1]), ("evolve.sandbox", sys.argv[1] + "/sandbox")):
-    sys.modules[name] = types.ModuleType(name)
-    sys.modules[name].__path__ = [folder]
-from evolve.sandbox.walls.namespaces import rehearse
+_TRIAL = f"""{BOOTSTRAP}
+import sys
 try:
-    rehearse(users=bool(sys.argv[2]))
+    load(sys.argv[1], "evolve.sandbox.walls.namespaces").rehearse(users=bool(sys.argv[2]))
 except OSError as error:
     print(": ".join(filter(None, (error.filename, error.strerror))), end="")
 """
@@ -43,8 +38,7 @@ except OSError as error:
 class Host:
     """`namespaces`, `landlock_error` and `cgroup_error` say what was refused, empty where nothing was; `landlock` is the version of its interface. `seccomp`:
     there is a filter for this architecture. `chooses_user`: candidates can be another user than the engine. `cgroup` is "v1", "v2" or empty. `switches` are the values of `SWITCHES` that there are. `container`: there
-    are signs of one; `filtered`: this process is under a system call filter already. `closed` is the folder on the way to the interpreter that
-    other users may not enter, empty where there is none."""
+    are signs of one; `filtered`: this process is under a system call filter already."""
 
     system: str
     architecture: str
@@ -58,11 +52,10 @@ class Host:
     switches: Mapping[str, str] = field(default_factory=dict)
     container: bool = False
     filtered: bool = False
-    closed: str = ""
 
 
-def read(python: str) -> Host:
-    """The facts of this machine, for candidates that run in the interpreter `python`."""
+def read() -> Host:
+    """Returns the facts of this machine."""
     version, error = _landlock()
     group, group_error = try_cgroup()
     return Host(
@@ -78,7 +71,6 @@ def read(python: str) -> Host:
         switches={name: text for name in SWITCHES if (text := _text(f"/proc/sys/{name}"))},
         container=any(Path(mark).exists() for mark in _CONTAINER_MARKS),
         filtered="\nSeccomp:\t2" in _text("/proc/self/status"),
-        closed=find_closed_folder(python),
     )
 
 

@@ -1,4 +1,4 @@
-"""User that candidates are, where the judge may choose: one that nobody else on this machine is.
+"""User that candidates are, where the worker may choose: one that nobody else on this machine is.
 
 Standard library only. Two templates that live at the same time never have the same user; one that ends, however it ends, gives
 its user back, since the kernel releases the lock with the last descriptor."""

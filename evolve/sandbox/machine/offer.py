@@ -33,16 +33,8 @@ class MeanFinding:
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
-    """Best means that a machine seems to offer before a candidate has tried them, with a finding for each."""
-
-    means: Means
-    findings: tuple[MeanFinding, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class ProbeResult:
-    """Result of a probe: the best `means` that hold for candidates in the interpreter `python`, and a finding for each mean."""
+    """Best `means` for candidates in the interpreter `python`, and a finding for each mean."""
 
     python: str
     means: Means
@@ -62,9 +54,9 @@ class ProbeResult:
         return tuple(lacking)
 
 
-def offer(host: Host) -> Offer:
-    """Returns the means that follow from the facts."""
-    findings = (_namespaces(host), _seccomp(host), _landlock(host), _cgroup(host), _interpreter(host))
+def offer(host: Host, python: str = "") -> ProbeResult:
+    """Returns the means that follow from the facts, before a candidate has tried them."""
+    findings = (_namespaces(host), _seccomp(host), _landlock(host), _cgroup(host))
     had = {finding.mean for finding in findings if finding.had}
     means = Means(
         namespaces="namespaces" in had,
@@ -72,7 +64,7 @@ def offer(host: Host) -> Offer:
         seccomp="seccomp" in had,
         cgroup=host.cgroup if "cgroup" in had else "",
     )
-    return Offer(means, findings)
+    return ProbeResult(python, means, findings)
 
 
 def choose_means(least: Level, found: ProbeResult) -> Means:
@@ -127,57 +119,46 @@ def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _namespaces(host: Host) -> MeanFinding:
-    name = "namespaces"
-    if not host.namespaces:
-        return MeanFinding(name, True, "mount, pid, net, ipc" if host.chooses_user else "user, mount, pid, net, ipc")
+def _finding(host: Host, mean: str, told: str, cause: str, remedy: str) -> MeanFinding:
+    """Returns the finding on a mean: had, in the words `told`, or missing where these are empty."""
+    if told:
+        return MeanFinding(mean, True, told)
     if host.system != "linux":
-        return MeanFinding(name, False, cause="only Linux has them", remedy=_LINUX)
-    return MeanFinding(name, False, "", *_refusal(host))
+        return MeanFinding(mean, False, cause="only Linux has it", remedy=_LINUX)
+    return MeanFinding(mean, False, cause=cause, remedy=remedy)
+
+
+def _namespaces(host: Host) -> MeanFinding:
+    had = "mount, pid, net, ipc" if host.chooses_user else "user, mount, pid, net, ipc"
+    return _finding(host, "namespaces", "" if host.namespaces else had, *_refusal(host))
 
 
 def _refusal(host: Host) -> tuple[str, str]:
     """Returns the cause for which a Linux refuses namespaces, and the remedy."""
-    said = f"the kernel refuses them: {host.namespaces}"
-    if host.switches.get("user/max_user_namespaces") == "0":
-        return f"{said}; user.max_user_namespaces is 0", "as root: `sysctl -w user.max_user_namespaces=15000`"
-    if host.switches.get("kernel/unprivileged_userns_clone") == "0":
-        return (
-            f"{said}; kernel.unprivileged_userns_clone is 0",
-            "as root: `sysctl -w kernel.unprivileged_userns_clone=1`",
-        )
+    cause = f"the kernel refuses them: {host.namespaces}"
+    for switch, value in (("user/max_user_namespaces", 15000), ("kernel/unprivileged_userns_clone", 1)):
+        if host.switches.get(switch) == "0":
+            name = switch.replace("/", ".")
+            return f"{cause}; {name} is 0", f"as root: `sysctl -w {name}={value}`"
     if host.container or host.filtered:
-        return f"{said}, in a container or under a service's system call filter", f"{_CONTAINER}; {PAGE} has more ways"
+        return f"{cause}, in a container or under a service's system call filter", f"{_CONTAINER}; {PAGE} has more ways"
     if host.switches.get("kernel/apparmor_restrict_unprivileged_userns") == "1":
         return (
-            f"{said}; AppArmor keeps programs without a profile from them (kernel.apparmor_restrict_unprivileged_userns is 1)",
+            f"{cause}; AppArmor keeps programs without a profile from them (kernel.apparmor_restrict_unprivileged_userns is 1)",
             f"add an AppArmor profile with `userns,` for this Python ({PAGE} has one), or run as root",
         )
-    return said, f"run as root, or in a virtual machine; {PAGE} has more ways"
+    return cause, f"run as root, or in a virtual machine; {PAGE} has more ways"
 
 
 def _seccomp(host: Host) -> MeanFinding:
-    name = "seccomp"
-    if host.seccomp:
-        return MeanFinding(name, True, f"a filter for {host.architecture}")
-    if host.system != "linux":
-        return MeanFinding(name, False, cause="only Linux has it", remedy=_LINUX)
+    cause, remedy = "the kernel takes no system call filter", _ANOTHER
     if host.architecture != "x86_64":
-        return MeanFinding(
-            name,
-            False,
-            cause=f"the filter is written for x86_64, and this machine is {host.architecture}",
-            remedy="use a machine with x86_64",
-        )
-    return MeanFinding(name, False, cause="the kernel takes no system call filter", remedy=_ANOTHER)
+        cause = f"the filter is written for x86_64, and this machine is {host.architecture}"
+        remedy = "use a machine with x86_64"
+    return _finding(host, "seccomp", f"a filter for {host.architecture}" if host.seccomp else "", cause, remedy)
 
 
 def _landlock(host: Host) -> MeanFinding:
-    name = "landlock"
-    if host.landlock:
-        return MeanFinding(name, True, f"version {host.landlock}")
-    if host.system != "linux":
-        return MeanFinding(name, False, cause="only Linux has it", remedy=_LINUX)
     if host.landlock_error.endswith("Operation not supported"):
         cause, remedy = "it is not switched on", "boot with `landlock` in the kernel's `lsm=` list"
     elif host.container or host.filtered:
@@ -185,33 +166,11 @@ def _landlock(host: Host) -> MeanFinding:
         remedy = f"use Linux 5.13 or newer and a newer container engine, or {_CONTAINER}"
     else:
         cause, remedy = "this kernel has none", "use Linux 5.13 or newer that is built with it"
-    return MeanFinding(name, False, cause=f"{cause}: {host.landlock_error}", remedy=remedy)
+    told = f"version {host.landlock}" if host.landlock else ""
+    return _finding(host, "landlock", told, f"{cause}: {host.landlock_error}", remedy)
 
 
 def _cgroup(host: Host) -> MeanFinding:
-    name = "cgroup"
-    if host.cgroup:
-        return MeanFinding(name, True, host.cgroup)
-    if host.system != "linux":
-        return MeanFinding(name, False, cause="only Linux has it", remedy=_LINUX)
-    return MeanFinding(
-        name,
-        False,
-        cause=f"{host.cgroup_error or 'none may be written'}; memory is watched instead, and may overshoot for a moment",
-        remedy="none is needed; for a hard bound run as root, or in a scope of your own: `systemd-run --user --scope -p Delegate=yes evolve ...`",
-    )
-
-
-def _interpreter(host: Host) -> MeanFinding:
-    """Finds out whether candidates reach the interpreter: those of root run as another user; a private root shows it to them wherever it lies."""
-    name = "interpreter"
-    if not host.chooses_user or not host.closed:
-        return MeanFinding(name, True, "candidates reach it")
-    if not host.namespaces:
-        return MeanFinding(name, True, f"below {host.closed}, which is closed to others; reached by a private mount")
-    return MeanFinding(
-        name,
-        False,
-        cause=f"it lies below {host.closed}, which users other than root may not enter, and there are no namespaces for a private mount",
-        remedy="make the environment in a folder that is open to all users",
-    )
+    cause = f"{host.cgroup_error or 'none may be written'}; memory is watched instead, and may overshoot for a moment"
+    remedy = "none is needed; for a hard bound run as root, or in a scope of your own: `systemd-run --user --scope -p Delegate=yes evolve ...`"
+    return _finding(host, "cgroup", host.cgroup, cause, remedy)

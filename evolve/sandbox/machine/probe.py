@@ -2,7 +2,10 @@
 forbids."""
 
 import contextlib
+import hashlib
+import json
 import os
+import platform
 import secrets
 import shutil
 import socket
@@ -10,16 +13,15 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 from evolve.sandbox.box import Box
-from evolve.sandbox.machine import attempts, host, memo
-from evolve.sandbox.machine.memo import Memo
-from evolve.sandbox.machine.offer import PAGE, MeanFinding, Offer, ProbeResult, offer
-from evolve.sandbox.machine.visible import find_closed_parts, format_remedy, paths_of
+from evolve.sandbox.machine import attempts, host
+from evolve.sandbox.machine.host import Host
+from evolve.sandbox.machine.offer import PAGE, MeanFinding, ProbeResult, offer
 from evolve.sandbox.means import PLAIN, Means
 from evolve.sandbox.status import SessionFailed, Status
 from evolve.types import Level, Limits, Program, SandboxError
@@ -35,19 +37,57 @@ def probe(task_python: str = "", *, fresh: bool = False) -> ProbeResult:
     """Returns the means for the interpreter that a task names (empty: the engine's own). `fresh` tries all of it anew. Call it before any thread
     is started. Raises `SandboxError` where not even a harmless candidate runs."""
     python = shutil.which(task_python) or task_python or sys.executable
-    facts = host.read(python)
-    offered, tried_before = offer(facts), Memo(memo.cache_folder(os.environ))
-    key = memo.key(python, facts, offered.means)
-    if not fresh and tried_before.has(key):
-        return ProbeResult(python, offered.means, offered.findings)
-    usable = _leave_out_unreadable(offered, python) if facts.chooses_user else offered
-    found = find_best(python, usable, lambda means: find_failure(means, python))
+    facts = host.read()
+    offered = offer(facts, python)
+    memo, key = memo_file(python, os.environ), memo_key(python, facts, offered.means)
+    if not fresh and read_memo(memo) == key:
+        return offered
+    found = find_best(python, offered, lambda means: find_failure(means, python))
+    # Success alone is kept, so that a machine that was mended is tried anew.
     if found.means == offered.means:
-        tried_before.keep(key)
+        write_memo(memo, key)
     return found
 
 
-def find_best(python: str, offered: Offer, find_failure: Callable[[Means], str]) -> ProbeResult:
+def memo_key(python: str, facts: Host, means: Means) -> str:
+    """Returns a digest of what the answer depends on: this boot of this kernel, this user, the interpreter, the facts, the means and this package's files."""
+    files = hashlib.sha256()
+    for path in sorted(Path(__file__).parents[1].glob("**/*.py")):
+        files.update(path.name.encode() + path.read_bytes())
+    told = asdict(replace(facts, cgroup_error=""))  # that names a group, each time another
+    boot = Path("/proc/sys/kernel/random/boot_id")
+    start = boot.read_text("ascii") if boot.exists() else ""
+    parts = [start, platform.release(), python, os.path.realpath(python), told, asdict(means), files.hexdigest()]
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def memo_file(python: str, environment: Mapping[str, str]) -> Path:
+    """Returns the file, in this user's cache folder, that holds the key of what was tried and held for an interpreter."""
+    cache = environment.get("XDG_CACHE_HOME") or os.path.join(environment.get("HOME", ""), ".cache")
+    return Path(cache, "evolve", f"sandbox-probe-{hashlib.sha256(python.encode()).hexdigest()[:16]}")
+
+
+def read_memo(file: Path) -> str:
+    """Returns the key in a file of this user's, through no link, that nobody else may write; empty where there is none."""
+    try:
+        number = os.open(file, os.O_RDONLY | os.O_NOFOLLOW)
+    except OSError:
+        return ""
+    with open(number, encoding="utf-8", errors="replace") as text:
+        status = os.fstat(number)
+        return text.read() if status.st_uid == os.geteuid() and not status.st_mode & 0o022 else ""
+
+
+def write_memo(file: Path, key: str) -> None:
+    """Keeps a key; where nothing can be written, it is tried again the next time."""
+    with contextlib.suppress(OSError):
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        file.unlink(missing_ok=True)
+        file.touch(mode=0o600)
+        file.write_text(key, "utf-8")
+
+
+def find_best(python: str, offered: ProbeResult, find_failure: Callable[[Means], str]) -> ProbeResult:
     """Returns the best part of the offered means that does not fail; a mean that has to be left out gets the failure for its cause."""
     failures: dict[Means, str] = {}
     for means in weaken(offered.means):
@@ -79,7 +119,7 @@ def find_failure(means: Means, python: str = sys.executable) -> str:
     """Returns why these means do not hold what their level promises for candidates in the interpreter `python`, without a remedy; empty where
     they do."""
     try:
-        # The variable is set before the box is made: a template that inherited the judge's environment would show it.
+        # The variable is set before the box is made: a template that inherited the worker's environment would show it.
         with _target() as target, contextlib.closing(Box(_LIMITS, python, means=means)) as box:
             failures = (_attempt(box, attempt, target) for attempt in attempts_at(means.level))
             return next(filter(None, failures), "")
@@ -119,21 +159,7 @@ def _target() -> Iterator[Mapping[str, Any]]:
         yield {"file": str(file), "variable": variable, "process": process.pid, "port": port, "memory": _LIMITS.memory}
 
 
-def _leave_out_unreadable(offered: Offer, python: str) -> Offer:
-    """Returns the plain means where candidates are another user, to whom their interpreter is closed. Of editable packages the box says it,
-    which knows what of them is hidden."""
-    try:
-        closed = find_closed_parts(paths_of(python), private=offered.means.namespaces, loose=False)
-    except SandboxError:  # the trial says it
-        return offered
-    if not closed:
-        return offered
-    cause = f"users other than root may not read all of {closed[0]}, and candidates are another user"
-    finding = MeanFinding("interpreter", False, cause=cause, remedy=format_remedy(closed))
-    return Offer(PLAIN, tuple(finding if one.mean == finding.mean else one for one in offered.findings))
-
-
-def _correct(finding: MeanFinding, means: Means, offered: Offer, failures: Mapping[Means, str]) -> MeanFinding:
+def _correct(finding: MeanFinding, means: Means, offered: ProbeResult, failures: Mapping[Means, str]) -> MeanFinding:
     """Returns the finding on a mean now that `means` hold: one that was offered and is left out has failed, or was not tried for want of
     another."""
     used, offers = asdict(means), asdict(offered.means)

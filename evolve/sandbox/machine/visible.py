@@ -1,11 +1,9 @@
-"""Files of the machine that an interpreter needs, those among them that candidates may not see, and those that another user cannot read.
+"""Files of the machine that an interpreter needs, and those among them that candidates may not see.
 
 No home folder, and no folder that the whole system shares, is ever visible as a whole, whatever an environment names."""
 
-import contextlib
 import json
 import os
-import shlex
 import subprocess
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -24,7 +22,7 @@ _LOADING = ("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/al
 _LOCALE = "/usr/lib/locale/C.utf8"
 _PARTS = ("bin", "include", "lib", "lib32", "lib64", "libexec", "nvvm", "targets", "pyvenv.cfg", "*-linux-gnu*")
 """What an interpreter, its libraries and compilers need of the folder that they are installed in, and no more of it."""
-MODULES = (".py", ".pyc", ".so")
+_MODULES = (".py", ".pyc", ".so")
 _SITES = ("lib*/python3*/site-packages", "lib*/python3*/dist-packages", "local/lib*/python3*/*-packages")
 _SPARED = ("config-*", "dist-packages", "idlelib", "lib2to3", "site-packages", "test")
 """What a private box has not of the standard library's folder: it is large, and programs do without; packages are found one by one."""
@@ -67,31 +65,11 @@ print("\\n" + json.dumps({
     "libraries": sorted({line[5] for line in lines if len(line) == 6 and ".so" in line[5]}),
 }))
 """
-_OF_PACKAGES = (".dist-info", ".egg-info")
-_OTHERS_READ = 0o004
-_OTHERS_ENTER = 0o001
-_NAMED = 5
 _ROOT = Path("/")
 _OF_HOMES = (_ROOT / "home", _ROOT / "Users")
-_NAMES = [
-    "dev",
-    "etc",
-    "media",
-    "mnt",
-    "opt",
-    "proc",
-    "root",
-    "run",
-    "srv",
-    "sys",
-    "tmp",
-    "var",
-    "var/lib",
-    "var/log",
-    "var/tmp",
-    "Volumes",
-]
-_EVERYBODYS = frozenset({_ROOT, *_OF_HOMES, *(_ROOT / name for name in _NAMES)})
+_NAMES = ("dev", "etc", "media", "mnt", "opt", "proc", "root", "run", "srv", "sys", "tmp", "var", "Volumes")
+_OF_VAR = (_ROOT / "var" / name for name in ("lib", "log", "tmp"))
+_EVERYBODYS = frozenset({_ROOT, *_OF_HOMES, *(_ROOT / name for name in _NAMES), *_OF_VAR})
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,13 +77,12 @@ class Visible:
     """Absolute paths. `visible`: folders with all that is in them, files, and links. A link is there for itself alone: what it leads to has
     an entry of its own, or lies in one. No entry lies in another. `hidden`: what may not be seen, in one of them or not. `listed`: folders that
     modules are looked for in, of which nothing is visible but some entries. `own`: the parts of the system and of the interpreter, and the
-    links to them; `modules`: the folders and packages that it imports from."""
+    links to them."""
 
     visible: tuple[str, ...]
     hidden: tuple[str, ...]
     listed: tuple[str, ...] = ()
     own: tuple[str, ...] = ()
-    modules: tuple[str, ...] = ()
 
     def hiding(self, *places: str) -> "Visible":
         """This with more that may not be seen."""
@@ -225,7 +202,6 @@ def _paths_of(python: str, programs: str, libraries: str) -> Visible:
         hidden=_texts(outermost(hidden)),
         listed=_texts(_real(map(str, loose))),
         own=_texts(set().union(*_resolve(own))),
-        modules=_texts(_real((*answer["folders"], *answer["editable"]))),
     )
 
 
@@ -333,7 +309,7 @@ def _modules(folder: Path) -> Iterator[Path]:
         if place.is_dir():
             if (place / "__init__.py").is_file() or (folder.name == "src" and place.name.isidentifier()):
                 yield place
-        elif place.suffix in MODULES:
+        elif place.suffix in _MODULES:
             yield place
 
 
@@ -361,67 +337,6 @@ def _real(paths: Iterable[str]) -> set[Path]:
 
 def _texts(paths: Iterable[Path]) -> tuple[str, ...]:
     return tuple(sorted(map(str, paths)))
-
-
-def find_closed_parts(found: Visible, *, private: bool, loose: bool = True) -> tuple[str, ...]:
-    """Returns the files that have to be opened, whole folders where packages were installed there; nothing where candidates can read what they import.
-    `private`: they have a file tree of their own, in which the folders on the way are made for them; `loose`: modules count as well that are no
-    part of the interpreter, such as editable packages."""
-    own = frozenset(path for path in map(Path, found.own) if not path.is_symlink())
-    parts = [path for path in own if _is_closed(path)]
-    folders = [folder for folder in map(Path, found.modules) if loose or is_below(folder, own)]
-    closed = parts or [place for folder in folders for place in _find_closed_in(folder, found, own, private)]
-    return tuple(sorted(set(map(str, closed))))
-
-
-def find_closed_folder(place: str) -> str:
-    """The first folder on the way to a place, or to what it is a link to, that users who own nothing there may not enter; empty
-    where there is none."""
-    for path in (Path(place), Path(os.path.realpath(place))):
-        for folder in reversed(path.absolute().parents):
-            with contextlib.suppress(OSError):
-                if not folder.stat().st_mode & _OTHERS_ENTER:
-                    return str(folder)
-    return ""
-
-
-def format_remedy(closed: tuple[str, ...]) -> str:
-    """The command that opens it."""
-    return f"`chmod -R o+rX {shlex.join(closed[:_NAMED])}`"
-
-
-def _find_closed_in(folder: Path, found: Visible, own: frozenset[Path], private: bool) -> Iterator[Path]:
-    """Yields the closed parts of a folder that modules are imported from: the first closed one on the way to it; else the folder, where packages in it are closed,
-    or these alone where it is no part of the interpreter and may hold anything."""
-    inside = is_below(folder, own)
-    way = [path for path in (*reversed(folder.parents), folder) if is_below(path, own)]
-    if not inside and not private:
-        way = [folder]
-    first = next(filter(_is_closed, way), None)
-    if first is not None:
-        yield first
-    elif folder.is_dir():
-        closed = [entry for entry in _packages(folder, found) if _is_closed(entry)]
-        yield from [folder] if inside and closed else closed
-
-
-def _packages(folder: Path, found: Visible) -> Iterator[Path]:
-    """Yields the modules of a folder, and the packages with their metadata, that candidates see."""
-    visible, hidden = frozenset(map(Path, found.visible)), frozenset(map(Path, found.hidden))
-    for entry in folder.iterdir():
-        importable = entry.suffix in (*MODULES, *_OF_PACKAGES) or (entry.name.isidentifier() and entry.is_dir())
-        if importable and entry.name != "__pycache__" and is_below(entry, visible) and not is_below(entry, hidden):
-            yield entry
-
-
-def _is_closed(path: Path) -> bool:
-    """Returns whether others may not read a file, or not list and enter a folder; what is not there, or leads nowhere, is not closed."""
-    try:
-        mode = path.stat().st_mode
-    except OSError:
-        return False
-    needed = _OTHERS_READ | (_OTHERS_ENTER if path.is_dir() else 0)
-    return mode & needed != needed
 
 
 def home_folders() -> frozenset[Path]:

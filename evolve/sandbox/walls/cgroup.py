@@ -99,7 +99,7 @@ def sweep(tree: Path = TREE, own: Path = OWN) -> int:
     for parent in {parent for place in places(tree, own) for parent in place.parents}:
         for name in filter(_NAME.fullmatch, _list_folder(parent)):
             with contextlib.suppress(OSError):  # it is held, or somebody else was first
-                removed += _Node.found(parent, name).remove()
+                removed += _Node.take(parent, name).remove()
     return removed
 
 
@@ -122,19 +122,19 @@ class ControlGroup:
         for place in places(tree, own):
             if place.kind == kind:
                 try:
-                    return cls._made(place, _settings(kind, memory, tasks))
+                    return cls._make(place, _settings(kind, memory, tasks))
                 except OSError as error:
                     problem = error
         raise problem
 
     @classmethod
-    def _made(cls, place: GroupPlace, limits: Sequence[Mapping[str, tuple[int, bool]]]) -> "ControlGroup":
+    def _make(cls, place: GroupPlace, limits: Sequence[Mapping[str, tuple[int, bool]]]) -> "ControlGroup":
         nodes: list[_Node] = []
         with contextlib.ExitStack() as failing:
             for parent, settings in zip(place.parents, limits, strict=False):
                 if place.kind == "v2":
                     _enable(parent)
-                nodes.append(_Node.made(parent))
+                nodes.append(_Node.make(parent))
                 failing.callback(nodes[-1].remove)
                 for name, (most, needed) in settings.items():
                     nodes[-1].limit(name, most, needed=needed)
@@ -151,7 +151,7 @@ class ControlGroup:
         for node in self._nodes:
             node.add(pid)
 
-    def exceeded(self) -> bool:
+    def is_exceeded(self) -> bool:
         """Returns whether the kernel has ended a member for want of memory since the last look."""
         found = _KILLS.search(os.pread(self._events, _READ, 0))
         before, self._kills = self._kills, int(found[1]) if found else 0
@@ -192,13 +192,13 @@ class _Node:
         self._entrance = entrance
 
     @classmethod
-    def made(cls, parent: Path) -> "_Node":
+    def make(cls, parent: Path) -> "_Node":
         """A new one; raises `OSError`."""
         while True:
             folder = parent / f"evolve-{os.getpid()}-{next(_NUMBERS)}"
             try:
                 folder.mkdir()
-                return cls.found(parent, folder.name)
+                return cls.take(parent, folder.name)
             except FileExistsError:  # that of a process long gone, which had the same number
                 continue
             except BlockingIOError:  # somebody who sweeps came between the two calls, and removes it
@@ -208,7 +208,7 @@ class _Node:
                     raise
 
     @classmethod
-    def found(cls, parent: Path, name: str) -> "_Node":
+    def take(cls, parent: Path, name: str) -> "_Node":
         """One that is there and that nobody holds; raises `OSError`, of which `BlockingIOError`: somebody does."""
         with contextlib.ExitStack() as failing:
             opened = []

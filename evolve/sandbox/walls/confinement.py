@@ -39,7 +39,7 @@ _OWN_THREADS = landlock.PathRule("/proc/self/task", landlock.Right.READ_FILE | l
 """A GPU's driver names its threads there. The folder is each process's own, so that no rule of the template's can be about it."""
 
 
-class Confinement:
+class CandidateConfinement:
     """The layers of one jail, in a template that has entered its root. Candidates start in the folder `start`; what is below `writable`, which
     outlives that, they may write."""
 

@@ -1,4 +1,4 @@
-"""Namespaces of a slot's own: processes, network, messages, names, control groups, and users where the judge is not root. That of mounts is
+"""Namespaces of a slot's own: processes, network, messages, names, control groups, and users where the worker is not root. That of mounts is
 made with the tree in it, see `root`.
 
 Standard library only, for it lives in the outer process of a template. They are made once per slot, since that costs more than a fork.
@@ -14,7 +14,7 @@ from pathlib import Path
 from evolve.sandbox import kernel
 
 INSIDE = 60_000
-"""The number of the judge's user in a user namespace: not 0, for which much software expects more than it gets."""
+"""The number of the worker's user in a user namespace: not 0, for which much software expects more than it gets."""
 
 _NAME = "candidate"
 """The machine's name as candidates see it."""
@@ -25,7 +25,7 @@ _REQUEST = struct.Struct("16sH14x")
 
 
 def inside(user: int) -> int:
-    """Returns who candidates are in a slot's namespaces: `user`, or, where that is -1, the judge's own."""
+    """Returns who candidates are in a slot's namespaces: `user`, or, where that is -1, the worker's own."""
     return user if user >= 0 else INSIDE
 
 

@@ -316,7 +316,7 @@ def _decide_by_arguments(wanted: Filter) -> Table:
         "ioctl": When(1, _TERMINAL + _COPYING, ALLOW, devices),
         # a core for oneself idles the other half
         "prctl": When(0, (_PR_SET_MM, _PR_SCHED_CORE), _EPERM, ALLOW),
-        # not that on core dumps, see `Confinement`
+        # not that on core dumps, see `CandidateConfinement`
         "setrlimit": When(0, (_LIMIT_CORE,), _EPERM, ALLOW),
         # own limits alone, and not that on core dumps; whether it asks or sets lies in memory
         "prlimit64": When(0, (0,), When(1, (_LIMIT_CORE,), _EPERM, ALLOW), _EPERM),

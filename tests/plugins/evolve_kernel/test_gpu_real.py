@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from evolve.devices import find_gpus
 from evolve.evaluation import Job, LocalExecutor, Report, decode_report, encode_job
-from evolve.evaluation.machine import has_gpu
 from evolve.task import list_bundled, load
 from evolve.types import Outcome, Parameters, Task, Trial
 
@@ -102,7 +102,7 @@ def launch("""
 @pytest.fixture(autouse=True)
 def device() -> None:
     """A GPU of NVIDIA's, and what compiles for it."""
-    if not has_gpu():
+    if not find_gpus():
         pytest.skip("this machine has no GPU")
     missing = [name for name in ("torch", "triton") if importlib.util.find_spec(name) is None]
     if missing:
