@@ -16,7 +16,7 @@ from evolve.archive.contests import Contests, migrate, rearrange, reset
 from evolve.archive.evidence import FAILED, QUARANTINED, Evidence
 from evolve.archive.island import Rank
 from evolve.archive.pareto import Pareto
-from evolve.archive.values import ArchiveSettings, Challenger, Elite, Stats
+from evolve.archive.values import ArchiveSettings, Elite, Stats
 from evolve.types import (
     NOBODYS_FAULT,
     Axis,
@@ -200,28 +200,6 @@ class Archive:
         stage = "certify" if self._contests.confirmation.rule.certifies else ""
         return Measure(self._evidence.records[program], self._evidence.programs[program], stage, why)
 
-    @property
-    def pending(self) -> Sequence[Challenger]:
-        """Challengers that wait for a measurement: the best's first, then by island and cell."""
-        evidence = self._evidence
-        rival = self._contests.best_so_far.rival
-        waiting: list[tuple[int | None, int]] = [] if rival is None else [(None, rival)]
-        waiting += [
-            (number, program)
-            for number, island in enumerate(self._contests.islands)
-            for _, program in sorted(island.waiting.items())
-        ]
-        return [
-            Challenger(
-                evidence.records[program],
-                evidence.programs[program],
-                evidence.values[program],
-                number,
-                evidence.cells[program],
-            )
-            for number, program in waiting
-        ]
-
     # --- questions
 
     @property
@@ -307,16 +285,6 @@ class Archive:
             qd_score=math.fsum(values),
             best=max(values, default=None),
         )
-
-    @property
-    def qd_score(self) -> float:
-        """The sum over the occupied cells of all islands of the best fitness there; a cell whose best misses a constraint adds none."""
-        return self.stats().qd_score
-
-    @property
-    def coverage(self) -> float:
-        """The share of cells that are occupied on any island."""
-        return self.stats().coverage
 
     def front(self) -> Sequence[Elite]:
         """Returns the Pareto front over the task's objectives, the best in the first one first: every program that meets the constraints and
