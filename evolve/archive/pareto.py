@@ -36,7 +36,8 @@ class Front:
     def point(self, program: int) -> Points:
         """Returns the point of a member."""
         place = int(np.flatnonzero(self._numbers == program)[0])
-        return self._points[place].copy()
+        point: Points = self._points[place]
+        return point
 
     def offer(self, program: int, values: Sequence[float]) -> int:
         """Offers a program that is no member; returns the member that covers it, itself where it became one."""

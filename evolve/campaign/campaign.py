@@ -23,6 +23,7 @@ from evolve.campaign.essence import essence
 from evolve.campaign.fitting import archive_of, budget_of, dated, operators_of, try_settings, with_resource
 from evolve.campaign.history import Past, Reader
 from evolve.campaign.refusals import NOTHING_NEW
+from evolve.campaign.retuning import WHILE_RUNNING
 from evolve.campaign.spending import ended_by_calls
 from evolve.campaign.state import State
 from evolve.campaign.workspace import existing_path, new_path, secret_for
@@ -51,10 +52,6 @@ from evolve.types.codec import encode
 
 # Events are read so many at a time: to read and to fold them in turn is a fifth slower, for each finds the other's code in the processor's cache.
 _BATCH = 1_000
-_CHANGE_NO_STATE = frozenset(
-    {"budget", "confirm", "judges", "lessons", "novelty", "operators", "outage", "prompts", "sandbox", "trackers"}
-)
-"""Settings that the fold does not depend on, as far as `retuning` lets them change: those who follow a log need not begin anew where one of them does."""
 
 
 def stream(seed: int, step: int, purpose: str) -> np.random.Generator:
@@ -200,7 +197,7 @@ class Campaign:
         if until == before:
             return 0
         changes = _changes(self.log, before, until)
-        if all(change.changes.keys() <= _CHANGE_NO_STATE for change in changes):
+        if all(change.changes.keys() <= WHILE_RUNNING for change in changes):
             self.settings = _changed(self.settings, changes)
         else:
             self._begin(opened_of(self.log), _changes(self.log, 0, until))
@@ -305,16 +302,10 @@ class Campaign:
         self.record(event, at=now)
         self.settings = _changed(self.settings, [event])
         if "models" in changes:
-            self.ensemble = self._ensemble()
-
-    def _ensemble(self) -> Ensemble:
-        """The models as they are now, which learn from the log what it tells of them."""
-        found = self.ensemble.with_settings(self.settings.models)
-        if found is None:
-            found = Ensemble(self.settings.models)
-            for stamped in self.log.events() if found.learns else ():
-                found.tell(stamped.event)
-        return found
+            # Other arms learn from the whole log, as they will whenever the campaign is opened.
+            self.ensemble = Ensemble(self.settings.models)
+            for stamped in self.log.events():
+                self.ensemble.tell(stamped.event)
 
     def digest(self) -> str:
         """The hash of all events without their circumstances: equal for two `--deterministic` campaigns with one seed that each

@@ -16,26 +16,12 @@ class Ensemble:
     """The models of a campaign that propose. Main thread; only `tell` changes its state."""
 
     def __init__(self, settings: ModelsSection) -> None:
-        self._settings = settings
         names = settings.proposing
         self._weights = {member.name: member.weight for member in settings.members if member.name in names}
         learns = settings.choice == "bandit" and len(names) > 1
         self._bandit = (
             Bandit(names, settings.resource, settings.floor, arm_of="model", besides=(REFLECTION,)) if learns else None
         )
-
-    @property
-    def learns(self) -> bool:
-        """It is told events for something."""
-        return self._bandit is not None
-
-    def with_settings(self, settings: ModelsSection) -> "Ensemble | None":
-        """The same with other weights, which has learnt what this one has; None where other arms or rules must learn anew."""
-        if _rules(settings) != _rules(self._settings):
-            return None
-        found = Ensemble(settings)
-        found._bandit = self._bandit
-        return found
 
     def choose(self, rng: Generator, free: Sequence[str], answering: Sequence[str] = ()) -> str | None:
         """One of the models that are free, of which there is at least one. It is drawn among all that are `answering`; in the place of one that is
@@ -60,8 +46,3 @@ class Ensemble:
         """Folds one event."""
         if self._bandit is not None:
             self._bandit.tell(event)
-
-
-def _rules(settings: ModelsSection) -> tuple[object, ...]:
-    """What the bandit's state depends on, beside the log."""
-    return settings.proposing, settings.choice, settings.floor, settings.resource

@@ -51,8 +51,6 @@ FOUND = frozenset({BOUND, INTEGRITY})
 """Whose rulings rest on what a version of the task has found, and are void under the next one."""
 REFLECTION = "reflect"
 """The operator that writes lessons; the engine asks it, and no strategy does."""
-_PROPOSING = frozenset({"models", "novelty", "operators"})
-"""Settings under which operators that were refused may propose something new."""
 NOISE = "noise floor"
 """Why the seed of a noisy task is measured again."""
 
@@ -283,7 +281,7 @@ class State:
             self.lessons.append(event.lesson)
         elif isinstance(event, Paused):
             self.paused = event.paused
-        elif event.changes.keys() & _PROPOSING:
+        else:
             self.refusals = Refusals()
         self._taken(event.request)
 

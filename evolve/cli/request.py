@@ -16,7 +16,7 @@ from evolve.campaign import Campaign
 from evolve.campaign import file as campaign_file
 from evolve.campaign.campaign import confirmed_best
 from evolve.campaign.fitting import budget_of, check_deterministic, try_settings, with_resource
-from evolve.campaign.retuning import retuned
+from evolve.campaign.retuning import retune
 from evolve.campaign.spending import check_priced, check_spendable
 from evolve.campaign.workspace import new_path
 from evolve.cli.model_specs import check_models, parse_models, place_models, read_campaign_file
@@ -203,7 +203,7 @@ def continued_plan(request: Request, campaign: Campaign) -> Plan:
     changes = {key: value for key, value in given.items() if value is not None}
     old = validated({**campaign.settings.model_dump(mode="json"), **changes})
     if request.assignments:
-        changes |= retuned(campaign.name, old, request.assignments, task, campaign.plugins, running=False)
+        changes |= retune(campaign.name, old, request.assignments, task, campaign.plugins, running=False)
     settings = validated({**campaign.settings.model_dump(mode="json"), **changes})
     budget = budget_of(settings, task) if "budget" in changes else campaign.budget
     check_priced(budget, settings.models.members, campaign.plugins.model_kind)
