@@ -5,9 +5,18 @@ Invariant: an unknown key is an error with its path; every key has a reader."""
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    FiniteFloat,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 from evolve import prompts
 from evolve.assignments import parse_assignment, put_value
@@ -24,6 +33,11 @@ class Section(BaseModel):
     """A table of settings."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+def _as_table(key: str, kind: type) -> BeforeValidator:
+    """Lets a value of one kind stand for the table in which it is the value of `key`."""
+    return BeforeValidator(lambda value: {key: value} if isinstance(value, kind) else value)
 
 
 class AxisSection(Section):
@@ -300,10 +314,12 @@ class Settings(Section):
         le=1024,
         description="how many candidates are judged side by side; also `--workers`",
     )
-    budget: tuple[str, ...] = Field(
-        default=(),
-        description='what the campaign may spend in total, as texts like `"60s"`: see the command line; also `--budget`. Without one, '
-        "Ctrl-C ends the run",
+    budget: Annotated[tuple[str, ...], BeforeValidator(lambda value: (value,) if isinstance(value, str) else value)] = (
+        Field(
+            default=(),
+            description='what the campaign may spend in total, as texts like `"60s"`: see the command line; also `--budget`. Without one, '
+            "Ctrl-C ends the run",
+        )
     )
     sandbox: Level = Field(
         default=Level.STANDARD,
@@ -321,8 +337,8 @@ class Settings(Section):
         default=True,
         description="children are given what their parents left, where the task says what that is (`[carry]`)",
     )
-    strategy: StrategySection = StrategySection()
-    operators: OperatorsSection = OperatorsSection()
+    strategy: Annotated[StrategySection, _as_table("name", str)] = StrategySection()
+    operators: Annotated[OperatorsSection, _as_table("names", list)] = OperatorsSection()
     models: ModelsSection = ModelsSection()
     lessons: LessonsSection = LessonsSection()
     prompts: PromptsSection = PromptsSection()
@@ -330,7 +346,7 @@ class Settings(Section):
     confirm: ConfirmSection = ConfirmSection()
     novelty: NoveltySection = NoveltySection()
     outage: OutageSection = OutageSection()
-    trackers: TrackersSection = TrackersSection()
+    trackers: Annotated[TrackersSection, _as_table("names", list)] = TrackersSection()
 
 
 def settings_from(values: Mapping[str, Any], assignments: Iterable[str] = ()) -> Settings:

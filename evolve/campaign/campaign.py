@@ -23,9 +23,8 @@ from evolve.campaign.essence import essence
 from evolve.campaign.fitting import archive_of, budget_of, dated, operators_of, try_settings, with_resource
 from evolve.campaign.history import Past, Reader
 from evolve.campaign.refusals import NOTHING_NEW
-from evolve.campaign.retuning import WHILE_RUNNING
 from evolve.campaign.spending import ended_by_calls
-from evolve.campaign.state import State
+from evolve.campaign.state import WHILE_RUNNING, State
 from evolve.campaign.workspace import existing_path, new_path, secret_for
 from evolve.config import Settings, validated, with_templates
 from evolve.log import Log, begin

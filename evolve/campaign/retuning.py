@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from evolve.campaign.fitting import budget_of, check_deterministic, try_settings
+from evolve.campaign.state import WHILE_RUNNING
 from evolve.config import Settings, settings_from
 from evolve.plugins import Plugins
 from evolve.types import ConfigError, Task
 
-WHILE_RUNNING = frozenset({"budget", "judges"})
-"""Settings that may change while a run goes on."""
 BETWEEN_RUNS = frozenset(
     {
         "confirm.share",

@@ -51,6 +51,8 @@ FOUND = frozenset({BOUND, INTEGRITY})
 """Whose rulings rest on what a version of the task has found, and are void under the next one."""
 REFLECTION = "reflect"
 """The operator that writes lessons; the engine asks it, and no strategy does."""
+WHILE_RUNNING = frozenset({"budget", "judges"})
+"""Settings that may change while a run goes on."""
 NOISE = "noise floor"
 """Why the seed of a noisy task is measured again."""
 
@@ -281,7 +283,8 @@ class State:
             self.lessons.append(event.lesson)
         elif isinstance(event, Paused):
             self.paused = event.paused
-        else:
+        elif not event.changes.keys() <= WHILE_RUNNING:
+            # Operators that were refused may propose something new under other settings.
             self.refusals = Refusals()
         self._taken(event.request)
 

@@ -3,7 +3,8 @@
 import pytest
 
 from evolve import plugins
-from evolve.campaign.retuning import BETWEEN_RUNS, WHILE_RUNNING, keys, retune, when
+from evolve.campaign.retuning import BETWEEN_RUNS, keys, retune, when
+from evolve.campaign.state import WHILE_RUNNING
 from evolve.config import Settings, settings_from
 from evolve.types import ConfigError, Task
 
@@ -64,7 +65,7 @@ def test_what_cannot_change_is_refused_with_what_to_do(circle_task, assignment, 
         (["models.members=5"], "setting 'models.members' is a list"),
         (["models.members=[1]"], "setting 'models.members.0'"),
         (["models.members=[{kind='openai'}]"], "members.0.name': Field required"),
-        (["budget=" + "[" * 10_000], "setting 'budget' is a list"),
+        (["budget=" + "[" * 10_000], "a budget cannot be used"),
         (["outage.wait_seconds=inf"], "finite number"),
         (["outage.model_wait_seconds=inf"], "finite number"),
     ],
