@@ -17,11 +17,11 @@ import numpy as np
 
 import evolve
 from evolve.archive import Archive
-from evolve.campaign.clock import Clock
 from evolve.campaign.ensemble import Ensemble
 from evolve.campaign.essence import essence
 from evolve.campaign.fitting import archive_of, budget_of, dated, operators_of, try_settings, with_resource
 from evolve.campaign.history import Past, Reader
+from evolve.campaign.progress import Clock
 from evolve.campaign.refusals import NOTHING_NEW
 from evolve.campaign.spending import ended_by_calls
 from evolve.campaign.state import WHILE_RUNNING, State

@@ -14,7 +14,6 @@ from functools import lru_cache
 from typing import Any
 
 from evolve.bounded_cache import BoundedCache
-from evolve.campaign.totals import Spent
 from evolve.log import Log
 from evolve.types import (
     FAILURES,
@@ -24,6 +23,7 @@ from evolve.types import (
     Outcome,
     Program,
     ProgramId,
+    Progress,
     Record,
     RecordId,
     Settled,
@@ -39,8 +39,8 @@ FEW = 10
 """With fewer values than these a relative threshold lets everything pass."""
 OUTCOMES = tuple(Outcome)
 _CODES = {outcome: code for code, outcome in enumerate(OUTCOMES)}
+_NOTHING = Progress()
 KINDS: tuple[OriginKind, ...] = ("seed", "proposal", "measurement", "import")
-_NOTHING = Spent()
 
 
 class Columns:
@@ -82,7 +82,7 @@ class Columns:
         self.passed: dict[str, tuple[list[RecordId], list[float]]] = defaultdict(lambda: ([], []))
         self.noted: dict[str, tuple[list[RecordId], list[Any]]] = defaultdict(lambda: ([], []))
 
-    def append(self, record: Record, insertion: Insertion = Insertion.NOT_ADDED, spent: Spent = _NOTHING) -> None:
+    def append(self, record: Record, insertion: Insertion = Insertion.NOT_ADDED, spent: Progress = _NOTHING) -> None:
         """Adds the next record. The last column grows last: its length is what readers may rely on. What was found on a case that
         the search must not see is no fitness here."""
         fitness = None if record.origin.case else record.evaluation.fitness

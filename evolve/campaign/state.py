@@ -11,9 +11,9 @@ from evolve.bounded_cache import BoundedCache
 from evolve.campaign.calls import Calls
 from evolve.campaign.cases import Cases
 from evolve.campaign.history import Columns, Past, Reader, without_result
+from evolve.campaign.progress import add_call, add_record
 from evolve.campaign.reached import Reached
 from evolve.campaign.refusals import Refusals
-from evolve.campaign.totals import Spent
 from evolve.types import (
     NOBODYS_FAULT,
     Asked,
@@ -115,7 +115,7 @@ class State:
         """What `elites` said before `TaskChanged`."""
         self.judged: set[ProgramId] = set()
         """Programs that were judged since `TaskChanged`; empty before the first."""
-        self._spent = Spent()
+        self._spent = Progress()
         self.seconds = 0.0
         """How long the campaign had run at the last event, over all its runs."""
         self.steps: dict[int, Step] = {}
@@ -158,7 +158,7 @@ class State:
 
     def progress_at(self, seconds: float) -> Progress:
         """What was spent, in a campaign that has run for so many seconds."""
-        return self._spent.progress(seconds)
+        return replace(self._spent, seconds=seconds)
 
     @property
     def history(self) -> Past:
@@ -253,7 +253,7 @@ class State:
     def _asked(self, event: Asked) -> None:
         self.steps[event.step] = Step(event, self._ruled_out)
         self.last_step = event.step
-        self.calls.asked(event)
+        self.calls.begin(event)
         match event.action:
             case Measure(case=""):
                 self.archive.asked(event.action)
@@ -267,7 +267,7 @@ class State:
     def _replied(self, event: Replied) -> None:
         """A step that is not finished may run again, and is then answered from here."""
         call = event.call
-        self._spent.call(call)
+        self._spent = add_call(self._spent, call)
         self.calls.add(event)
         step = self.steps.get(event.step)
         if step is not None and event.index >= 0:
@@ -352,7 +352,7 @@ class State:
         ):
             self.seed_values.append(record.evaluation.fitness)
             self.noise_values.append(record.evaluation.fitness)
-        self._spent.add(record)
+        self._spent = add_record(self._spent, record)
         if record.program is not None:
             self._evaluated(record.program, record)
         step = self.steps.get(record.origin.step)
@@ -364,7 +364,7 @@ class State:
             step.settled.add(record.origin.index)
             if len(step.settled) == record.origin.count:
                 del self.steps[record.origin.step]
-                self.calls.ended(record.origin.step)
+                self.calls.end(record.origin.step)
 
     def unfinished(self) -> Sequence[Step]:
         """Steps to finish first, in their order."""

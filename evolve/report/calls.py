@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from evolve.campaign import Campaign
-from evolve.campaign.calls import Taken
+from evolve.campaign.calls import CallTotals
 from evolve.log.reading import LogReader
 from evolve.report.frame import frame, quarantined, strictly_better
 from evolve.report.records import line_to
@@ -154,7 +154,7 @@ class Costs:
     improvements: Improvements
 
 
-def line_of(name: str, taken: Taken) -> CostLine:
+def line_of(name: str, taken: CallTotals) -> CostLine:
     """Sums under a name."""
     share = taken.exact / taken.calls if taken.calls else 0.0
     return CostLine(name, **(asdict(taken) | {"exact": share}))
@@ -164,9 +164,9 @@ def costs(campaign: Campaign) -> Costs | None:
     """Returns what a campaign has paid for calls; None where no model was called."""
     if not campaign.state.progress.calls:
         return None
-    total = Taken()
-    operators, models, purposes = (defaultdict[str, Taken](Taken) for _ in range(3))
-    for operator, model, purpose, taken in campaign.state.calls.sums():
+    total = CallTotals()
+    operators, models, purposes = (defaultdict[str, CallTotals](CallTotals) for _ in range(3))
+    for operator, model, purpose, taken in campaign.state.calls.totals():
         for sums in (total, operators[operator], models[model], purposes[purpose]):
             sums.add(taken)
     everything, best = line_of("all", total), campaign.state.archive.best
@@ -187,7 +187,7 @@ def lineage_cost(campaign: Campaign, record: RecordId) -> CostLine:
     return line_of("lineage", campaign.state.calls.of_steps(steps))
 
 
-def _lines(sums: Mapping[str, Taken]) -> tuple[CostLine, ...]:
+def _lines(sums: Mapping[str, CallTotals]) -> tuple[CostLine, ...]:
     """Returns the sums, the most expensive first."""
     lines = [line_of(name, taken) for name, taken in sums.items()]
     return tuple(sorted(lines, key=lambda line: (-line.money, -line.tokens, line.name)))

@@ -4,8 +4,8 @@ Plain numbers in, values out; nothing here knows what was measured, draws number
 `bootstrap`, which is imported by its own name, needs numpy."""
 
 from evolve.statistics.beta import student_quantile
-from evolve.statistics.exact import clopper_pearson, mcnemar, sign_flip, tie
-from evolve.statistics.intervals import LEVEL, Interval, aa_floor, combined, log_ratios, median_interval, zero_floor
+from evolve.statistics.exact import clopper_pearson, mcnemar
+from evolve.statistics.intervals import LEVEL, Interval, combined, log_ratios, median_interval, zero_floor
 from evolve.statistics.pools import PRIOR_DEGREES, Pool, error_of_difference, noise_floor, pooled
 from evolve.statistics.racing import Finding, Race
 
@@ -17,7 +17,6 @@ __all__ = [
     "Interval",
     "Pool",
     "Race",
-    "aa_floor",
     "clopper_pearson",
     "combined",
     "error_of_difference",
@@ -26,7 +25,5 @@ __all__ = [
     "median_interval",
     "noise_floor",
     "pooled",
-    "sign_flip",
-    "tie",
     "zero_floor",
 ]

@@ -124,14 +124,9 @@ def combined(intervals: Sequence[Interval], level: float = LEVEL) -> Interval:
     return Interval(estimate, estimate - half, estimate + half, count, math.sqrt(variance), level)
 
 
-def aa_floor(runs: Sequence[Sequence[float]], level: float = LEVEL) -> float:
-    """Returns how far from zero the median of one more run lies at most, with the probability `level`, where a program is timed against itself: from the
-    log ratios of each such run. It holds what pairs cannot cancel, such as which of the two comes first. A gain below it is none. Raises `ValueError` for fewer than two runs."""
-    return zero_floor([median_interval(run).estimate for run in runs], level)
-
-
 def zero_floor(estimates: Sequence[float], level: float = LEVEL) -> float:
-    """Returns the same from one estimate of each run, of something whose true value is 0. Raises `ValueError` for fewer than two."""
+    """Returns how far from zero one more estimate lies at most, with the probability `level`, from estimates of something whose true value is 0,
+    such as the log ratios of a program that was timed against itself: what pairs cannot cancel. A gain below it is none. Raises `ValueError` for fewer than two."""
     count = len(estimates)
     if count < 2:
         raise ValueError(f"a floor needs at least two runs of a program against itself, got {count}")

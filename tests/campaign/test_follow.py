@@ -30,7 +30,7 @@ def same(followed: Campaign, fresh: Campaign) -> None:
     assert followed.state.progress == fresh.state.progress
     assert followed.state.archive.state() == fresh.state.archive.state()
     assert columns(followed) == columns(fresh)
-    assert list(followed.state.calls.sums()) == list(fresh.state.calls.sums())
+    assert list(followed.state.calls.totals()) == list(fresh.state.calls.totals())
     assert followed.ensemble.shares() == fresh.ensemble.shares()
     assert followed.digest() == fresh.digest()
 
