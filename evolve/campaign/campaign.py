@@ -19,7 +19,7 @@ import evolve
 from evolve.archive import Archive
 from evolve.campaign.ensemble import Ensemble
 from evolve.campaign.essence import essence
-from evolve.campaign.fitting import archive_of, budget_of, dated, operators_of, try_settings, with_resource
+from evolve.campaign.fitting import budget_of, dated, operators_of, try_settings, with_resource
 from evolve.campaign.history import Past, Reader
 from evolve.campaign.progress import Clock
 from evolve.campaign.refusals import NOTHING_NEW
@@ -55,60 +55,23 @@ _BATCH = 1_000
 
 def stream(seed: int, step: int, purpose: str) -> np.random.Generator:
     """The random stream of one purpose of one step. No state of it is ever saved."""
-    key: Any = _Key(hashlib.sha256(f"{seed}/{step}/{purpose}".encode()).digest())
-    return np.random.Generator(np.random.Philox(key))
+    digest = hashlib.sha256(f"{seed}/{step}/{purpose}".encode()).digest()
+    return np.random.Generator(np.random.Philox(key=int.from_bytes(digest[:16], "little")))
 
 
-class _Key(np.random.bit_generator.ISeedSequence):
-    """The key of a stream, so that numpy does not ask the system for chance first, as it does where the key is its argument."""
-
-    def __init__(self, key: bytes) -> None:
-        self._key = key
-
-    def generate_state(self, n_words: int, dtype: Any = np.uint32) -> np.ndarray[Any, Any]:
-        """Its first words."""
-        return np.frombuffer(self._key, dtype, n_words)
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class CampaignView:
-    """What a strategy sees; implements `protocols.View`."""
+    """A campaign as its strategy sees it; implements `protocols.View`."""
 
-    state: State
+    task: Task
+    archive: Archive
+    history: Past
+    lessons: Sequence[Lesson]
+    progress: Progress
+    pending: Sequence[Asked]
     operators: Sequence[str]
     budget_used: float
-    timed: bool
     traits: Callable[[str], Traits]
-
-    @property
-    def task(self) -> Task:
-        """The campaign's task."""
-        return self.state.task
-
-    @property
-    def archive(self) -> Archive:
-        """The folded archive."""
-        return self.state.archive
-
-    @property
-    def history(self) -> Past:
-        """All that has settled."""
-        return self.state.history
-
-    @property
-    def lessons(self) -> Sequence[Lesson]:
-        """What operators and persons wrote."""
-        return self.state.lessons
-
-    @property
-    def progress(self) -> Progress:
-        """What was spent, up to the last event; in a deterministic campaign without the seconds, which no two runs share."""
-        return self.state.progress if self.timed else replace(self.state.progress, seconds=0.0)
-
-    @property
-    def pending(self) -> Sequence[Asked]:
-        """Steps that were asked and have not settled."""
-        return [step.asked for step in self.state.steps.values()]
 
 
 class Campaign:
@@ -143,14 +106,7 @@ class Campaign:
             self.operator_names = tuple(name for name in wanted if name in self.plugins.operators)
             self.strategy = _MissingStrategy()
         self.ensemble = Ensemble(self.settings.models)
-        self.state = State(
-            self.first_task,
-            lambda version: archive_of(version, self.settings),
-            Reader(self.log),
-            self._tell,
-            seeds=self.settings.confirm.seeds,
-            carry=self.settings.carry,
-        )
+        self.state = State(self.first_task, self.settings, Reader(self.log), self._tell)
         self.events = 0
         """How many events the state has taken."""
 
@@ -266,9 +222,20 @@ class Campaign:
         return names
 
     def view(self, budget_used: float, operators: Sequence[str] | None = None) -> CampaignView:
-        """What the strategy is shown now; it may use these operators, without them all that are usable."""
-        usable = self.usable_operators if operators is None else operators
-        return CampaignView(self.state, usable, budget_used, not self.settings.deterministic, self.traits)
+        """Returns what the strategy sees now; it may use these operators, without them all that are usable."""
+        state, progress = self.state, self.state.progress
+        return CampaignView(
+            task=state.task,
+            archive=state.archive,
+            history=state.history,
+            lessons=state.lessons,
+            # No two runs share their seconds, and two deterministic ones must agree.
+            progress=replace(progress, seconds=0.0) if self.settings.deterministic else progress,
+            pending=[step.asked for step in state.steps.values()],
+            operators=self.usable_operators if operators is None else operators,
+            budget_used=budget_used,
+            traits=self.traits,
+        )
 
     def traits(self, operator: str) -> Traits:
         """What an operator needs of its selection."""

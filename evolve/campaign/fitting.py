@@ -5,14 +5,13 @@ Invariant: nothing is made here; whatever does not fit is one `ConfigError`, fou
 import time
 from collections.abc import Sequence
 
-from evolve import novelty
-from evolve.archive import Archive, ArchiveSettings
+from evolve.campaign.descriptors import make_archive
 from evolve.campaign.spending import check_priced, check_spendable, spent_by_models_alone
 from evolve.campaign.state import REFLECTION
 from evolve.config import Settings
 from evolve.plugins import Plugins
 from evolve.stop import Amount, Budget, Until, budget_from, exact, tightest
-from evolve.types import PURPOSES, Axis, ConfigError, Progress, Task
+from evolve.types import PURPOSES, ConfigError, Progress, Task
 from evolve.types.suggest import did_you_mean
 
 _TIMES = ("seconds", "gpu_seconds")
@@ -83,7 +82,7 @@ def try_settings(settings: Settings, task: Task, plugins: Plugins) -> None:
     for name in settings.trackers.names:
         plugins.tracker_settings(name, settings.trackers.settings.get(name, {}))
     plugins.strategy(settings.strategy.name, settings.strategy.settings, names)
-    archive_of(task, settings)
+    make_archive(task, settings)
 
 
 def _check_called(settings: Settings, *, proposes: bool) -> None:
@@ -133,35 +132,3 @@ def check_deterministic(settings: Settings, budget: Budget) -> None:
                 f"--deterministic cannot end by the clock, got the budget {str(leaf)!r}. "
                 "Do: count it in programs, such as --budget 500programs"
             )
-
-
-def axes_of(task: Task, settings: Settings) -> Sequence[Axis]:
-    """The axes of the settings, else the task's, else the default ones: size, and distance to the seed."""
-    chosen = tuple(Axis(**axis.model_dump()) for axis in settings.archive.axes)
-    return chosen or task.axes or novelty.DEFAULT_AXES
-
-
-def archive_of(task: Task, settings: Settings) -> Archive:
-    """An empty archive with the rules of the settings, for a version of the task."""
-    section, axes = settings.archive, axes_of(task, settings)
-    capacity = section.capacity or (4 if axes is novelty.DEFAULT_AXES else 1)
-    rules = ArchiveSettings(
-        islands=section.islands,
-        capacity=capacity,
-        migrate_every=section.migrate_every,
-        migrants=section.migrants,
-        reset_every=section.reset_every,
-        z=settings.confirm.z,
-        sigmas=settings.confirm.sigmas,
-        cells=section.cells,
-        centroids=section.centroids,
-    )
-    bound = None if task.bound is None else task.fitness.inside(task.bound)
-    return Archive(
-        axes,
-        rules,
-        deterministic=task.deterministic,
-        certifies=task.promotion == "certificate",
-        bound=bound,
-        objectives=task.objectives,
-    )

@@ -6,14 +6,15 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from evolve.archive import Archive
 from evolve.bounded_cache import BoundedCache
 from evolve.campaign.calls import Calls
 from evolve.campaign.cases import Cases
+from evolve.campaign.descriptors import make_archive
 from evolve.campaign.history import Columns, Past, Reader, without_result
 from evolve.campaign.progress import add_call, add_record
 from evolve.campaign.reached import Reached
 from evolve.campaign.refusals import Refusals
+from evolve.config import Settings
 from evolve.types import (
     NOBODYS_FAULT,
     Asked,
@@ -81,19 +82,14 @@ class Difference:
 
 
 class State:
-    """Archive, history, progress, lessons and unfinished steps. `tell` gets every event after the state has taken it. `fresh` makes
-    an empty archive for a version of the task. `seeds` says how often the seed of a noisy task is measured, `carry` that children are
-    given what their parents left, where the task allows it."""
+    """Archive, history, progress, lessons and unfinished steps. `tell` gets every event after the state has taken it."""
 
     def __init__(
         self,
         task: Task,
-        fresh: Callable[[Task], Archive],
+        settings: Settings,
         reader: Reader,
         tell: Callable[[Event], None],
-        *,
-        seeds: int,
-        carry: bool = False,
     ) -> None:
         self.columns = Columns()
         self.reader = reader
@@ -127,17 +123,15 @@ class State:
         self.seed_values: list[float] = []
         self.noise_values: list[float] = []
         """Those of `seed_values` that were measured on the present hardware class."""
-        self._wanted = seeds
-        self._carry = carry
-        self._fresh = fresh
+        self._settings = settings
         self._tell = tell
         self._judge_by(task)
 
     def _judge_by(self, task: Task) -> None:
         """An empty archive, and no seed that was judged."""
         self.task = task
-        self.archive = self._fresh(task)
-        self.carries = bool(task.carry) and self._carry
+        self.archive = make_archive(task, self._settings)
+        self.carries = bool(task.carry) and self._settings.carry
         self.cases = Cases(task, carries=self.carries)
         self.claimed: set[ProgramId] = set()
         """Programs with a score that nobody but they themselves have computed."""
@@ -184,7 +178,7 @@ class State:
         if self.task.deterministic or not self.seed_values or self.noise_floor is not None:
             return None
         asked = sum(_about_noise(step.asked.action) for step in self.steps.values())
-        if len(self.noise_values) + asked >= self._wanted:
+        if len(self.noise_values) + asked >= self._settings.confirm.seeds:
             return None
         return Measure(about=self.seed_record, program=self.task.seed.id, why=NOISE)
 
