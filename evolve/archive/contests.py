@@ -59,7 +59,7 @@ class BestSoFar:
 
     def _hold(self, program: int) -> None:
         self.holder = program
-        self._evidence.won(program)
+        self._evidence.forget_reported(program)
 
     def _call(self) -> None:
         """Lets the best elite of all islands challenge, where it is not the best already; while there is no best, every program counts."""
@@ -135,7 +135,7 @@ class Contests:
 
     def _give(self, program: int, number: int, cell: int) -> None:
         if program != self.best_so_far.holder and not any(program in island for island in self.islands):
-            self.evidence.won(program)
+            self.evidence.forget_reported(program)
         island = self.islands[number]
         island.put(program, cell, self.evidence.rank(program))
         if island.waiting.get(cell) == program:

@@ -174,18 +174,10 @@ class Log(LogReader):
 
     def search(self, query: str, limit: int = 20) -> list[ProgramId]:
         """As `LogReader.search`; on the writing thread every program is found."""
-        self._index_all()
-        return super().search(query, limit)
-
-    def holding(self, query: str, most: int) -> list[ProgramId]:
-        """As `LogReader.holding`; on the writing thread every program is found."""
-        self._index_all()
-        return super().holding(query, most)
-
-    def _index_all(self) -> None:
         if self._unindexed and self._writer is self._connection():
             with explained(self.path):
                 self._index(self._writer)
+        return super().search(query, limit)
 
     def _index(self, writer: sqlite3.Connection) -> None:
         writer.execute(_INDEX)

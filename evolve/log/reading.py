@@ -206,29 +206,16 @@ class LogReader:
             yield from ((ProgramId(program), stored) for _, program, stored in batch)
 
     def search(self, query: str, limit: int = 20) -> list[ProgramId]:
-        """Programs that hold every word of `query` in one file, best match first. Signs between words match any signs. While
-        another process writes the log, its newest programs (fewer than a hundred) are not found yet."""
-        words = _words(query)
-        if not words:
-            return []
-        rows = self._rows(
-            "SELECT signatures.program FROM files_fts JOIN files ON files.number = files_fts.rowid "
-            "JOIN signatures ON signatures.number = files.program WHERE files_fts MATCH CAST(? AS TEXT) "
-            "GROUP BY signatures.number ORDER BY min(files_fts.rank), signatures.number LIMIT ?",
-            (words, limit),
-        )
-        return [ProgramId(program) for (program,) in rows]
-
-    def holding(self, query: str, most: int) -> list[ProgramId]:
-        """The programs that `search` would find, the newest first, without a look at how well each matches; of the newest `most` files that match."""
-        words = _words(query)
+        """Returns the programs that hold every word of `query` in one file, the newest first; of the newest `limit` files that match. Signs between
+        words match any signs. While another process writes the log, its newest programs (fewer than a hundred) are not found yet."""
+        words = " ".join('"' + word.replace('"', '""') + '"' for word in query.replace("\0", " ").split())
         if not words:
             return []
         rows = self._rows(
             "SELECT DISTINCT signatures.program FROM (SELECT rowid FROM files_fts WHERE files_fts MATCH CAST(? AS TEXT) "
             "ORDER BY rowid DESC LIMIT ?) AS matching JOIN files ON files.number = matching.rowid "
             "JOIN signatures ON signatures.number = files.program ORDER BY files.number DESC",
-            (words, most),
+            (words.encode("utf-8", "surrogatepass"), limit),
         )
         return [ProgramId(program) for (program,) in rows]
 
@@ -272,12 +259,6 @@ _TIMES = struct.Struct("<dd")
 def check_sum(at: float, active: float, body: bytes) -> int:
     """What is stored beside an event, so that damage which SQLite cannot see is found when it is read."""
     return zlib.crc32(body, zlib.crc32(_TIMES.pack(at, active)))
-
-
-def _words(query: str) -> bytes:
-    """Every word by itself, as the index of programs is asked; empty where there is none."""
-    words = " ".join('"' + word.replace('"', '""') + '"' for word in query.replace("\0", " ").split())
-    return words.encode("utf-8", "surrogatepass")
 
 
 def _text(stored: bytes) -> str:
