@@ -1,6 +1,6 @@
-"""The settings of a campaign: one model, from the command line, stored with the campaign's first event.
+"""Settings of a campaign, from files and the command line, stored with the campaign's first event.
 
-Invariant: an unknown key is an error with its path; every key has a reader."""
+An unknown key is an error with its path; every key has a reader."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -29,7 +29,7 @@ from evolve.types.suggest import did_you_mean
 _REMEDY = "Do: `evolve run TASK --dry-run` shows every setting with its value"
 
 
-class Section(BaseModel):
+class SettingsSection(BaseModel):
     """A table of settings."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -40,7 +40,7 @@ def _as_table(key: str, kind: type) -> BeforeValidator:
     return BeforeValidator(lambda value: {key: value} if isinstance(value, kind) else value)
 
 
-class AxisSection(Section):
+class AxisSection(SettingsSection):
     """One of `archive.axes`."""
 
     name: str = Field(min_length=1)
@@ -55,7 +55,7 @@ class AxisSection(Section):
         return self
 
 
-class IslandsSection(Section):
+class IslandsSection(SettingsSection):
     """`archive.*`: the shape and the rules of the archive. Counts are settled proposals of an island; 0 means never."""
 
     islands: int = Field(default=4, ge=1, le=1000, description="how many islands")
@@ -92,14 +92,14 @@ class IslandsSection(Section):
     centroids: int = Field(default=1000, ge=2, le=5000, description='how many regions `"cvt"` has')
 
     @model_validator(mode="after")
-    def _named_once(self) -> "IslandsSection":
+    def _check_names(self) -> "IslandsSection":
         names = [axis.name for axis in self.axes]
         if len(set(names)) < len(names):
             raise ValueError(f"each axis has a name of its own, got {', '.join(names)}")
         return self
 
 
-class ConfirmSection(Section):
+class ConfirmSection(SettingsSection):
     """`confirm.*`: when a gain is measured again before it counts."""
 
     share: float = Field(
@@ -122,7 +122,7 @@ class ConfirmSection(Section):
     )
 
 
-class StrategySection(Section):
+class StrategySection(SettingsSection):
     """`strategy.*`: which one, and its own settings."""
 
     name: str = Field(
@@ -131,7 +131,7 @@ class StrategySection(Section):
     settings: dict[str, Any] = Field(default_factory=dict, description="the strategy's own settings: below")
 
 
-class OperatorsSection(Section):
+class OperatorsSection(SettingsSection):
     """`operators.*`: names (none: the strategy's default), and settings by operator."""
 
     names: tuple[str, ...] = Field(
@@ -142,7 +142,7 @@ class OperatorsSection(Section):
     )
 
 
-class ModelSection(Section):
+class ModelSection(SettingsSection):
     """One of `models.members`."""
 
     name: str = Field(min_length=1, max_length=80)
@@ -170,7 +170,7 @@ class ModelSection(Section):
         return settings
 
 
-class ModelsSection(Section):
+class ModelsSection(SettingsSection):
     """`models.*`: which models propose, and which of them is asked next."""
 
     members: tuple[ModelSection, ...] = Field(
@@ -193,13 +193,13 @@ class ModelsSection(Section):
 
     @property
     def proposing(self) -> tuple[str, ...]:
-        """Those of the members that make proposals: all that serve no other purpose alone."""
+        """Members that make proposals: all that serve no other purpose alone."""
         elsewhere = {name for purpose, name in self.purposes.items() if purpose != PROPOSE}
         wanted = self.purposes.get(PROPOSE)
         return tuple(member.name for member in self.members if member.name not in elsewhere or member.name == wanted)
 
     @model_validator(mode="after")
-    def _named_once(self) -> "ModelsSection":
+    def _check_names(self) -> "ModelsSection":
         names = [member.name for member in self.members]
         if len(set(names)) < len(names):
             raise ValueError(f"each model has a name of its own, got {', '.join(names)}")
@@ -213,7 +213,7 @@ class ModelsSection(Section):
         return self
 
 
-class LessonsSection(Section):
+class LessonsSection(SettingsSection):
     """`lessons.*`: what a model is asked to learn from what was tried."""
 
     every: int = Field(
@@ -223,7 +223,7 @@ class LessonsSection(Section):
     )
 
 
-class PromptsSection(Section):
+class PromptsSection(SettingsSection):
     """`prompts.*`: what models read."""
 
     folder: str = Field(
@@ -245,7 +245,7 @@ class PromptsSection(Section):
     )
 
 
-class NoveltySection(Section):
+class NoveltySection(SettingsSection):
     """`novelty.*`: how near to others a model's programs may be."""
 
     distance: float | None = Field(
@@ -263,7 +263,7 @@ class NoveltySection(Section):
     )
 
 
-class OutageSection(Section):
+class OutageSection(SettingsSection):
     """`outage.*`: what a campaign does when its machinery fails."""
 
     wait_seconds: FiniteFloat = Field(
@@ -278,7 +278,7 @@ class OutageSection(Section):
     )
 
 
-class TrackersSection(Section):
+class TrackersSection(SettingsSection):
     """`trackers.*`: who is told of the campaign while it runs."""
 
     names: tuple[str, ...] = Field(
@@ -299,8 +299,8 @@ class TrackersSection(Section):
         return self
 
 
-class Settings(Section):
-    """Everything that decides how a campaign runs."""
+class Settings(SettingsSection):
+    """Settings of a campaign: everything that decides how it runs."""
 
     task: str = Field(description="the task: the argument of `evolve run`, not set with `--set`")
     parameters: dict[str, bool | int | float | str] = Field(
@@ -350,7 +350,7 @@ class Settings(Section):
 
 
 def settings_from(values: Mapping[str, Any], assignments: Iterable[str] = ()) -> Settings:
-    """Settings from nested values and `a.b=c` assignments (the later wins); `task.x=1` sets a parameter of the task.
+    """Returns settings from nested values and `a.b=c` assignments (the later wins); `task.x=1` sets a parameter of the task.
     Raises `ConfigError` with the path of the key."""
     tree = _copy(values)
     for assignment in assignments:
@@ -358,7 +358,7 @@ def settings_from(values: Mapping[str, Any], assignments: Iterable[str] = ()) ->
         if path[0] == "task":
             path = ["parameters", *_parameter(path, assignment)]
         put_value(tree, path, value, assignment)
-    return validated(tree)
+    return validate_settings(tree)
 
 
 def _parameter(path: list[str], assignment: str) -> list[str]:
@@ -370,16 +370,16 @@ def _parameter(path: list[str], assignment: str) -> list[str]:
     return path[1:]
 
 
-def validated(tree: Mapping[str, Any]) -> Settings:
-    """The settings that `tree` spells; raises `ConfigError` with the path of the first key that is wrong."""
+def validate_settings(tree: Mapping[str, Any]) -> Settings:
+    """Returns the settings that `tree` spells; raises `ConfigError` with the path of the first key that is wrong."""
     try:
         return Settings.model_validate(dict(tree))
     except ValidationError as error:
-        raise ConfigError(_explained(error)) from error
+        raise ConfigError(_explain(error)) from error
 
 
 def with_templates(settings: Settings) -> Settings:
-    """The settings with what their folder of templates holds, so that a log needs no folder; raises `ConfigError` for one that cannot be
+    """Returns the settings with what their folder of templates holds, so that a log needs no folder; raises `ConfigError` for one that cannot be
     used."""
     section = settings.prompts
     found = prompts.from_folder(Path(section.folder).expanduser()) if section.folder else {}
@@ -392,12 +392,12 @@ def _copy(values: Mapping[str, Any]) -> dict[str, Any]:
     return {key: _copy(value) if isinstance(value, Mapping) else value for key, value in values.items()}
 
 
-def _explained(error: ValidationError) -> str:
+def _explain(error: ValidationError) -> str:
     first = error.errors()[0]
     path = [str(part) for part in first["loc"]]
     where = ".".join(path)
     if first["type"] == "extra_forbidden":
-        return f"unknown setting {where!r}.{did_you_mean(path[-1], _known(path[:-1]))} {_REMEDY}"
+        return f"unknown setting {where!r}.{did_you_mean(path[-1], _keys_at(path[:-1]))} {_REMEDY}"
     if first["type"] == "tuple_type":
         example = json.dumps([first["input"]], default=str)
         return (
@@ -407,8 +407,8 @@ def _explained(error: ValidationError) -> str:
     return f"setting {where!r}: {first['msg'].removeprefix('Value error, ')}{got}. {_REMEDY}"
 
 
-def _known(path: list[str]) -> list[str]:
-    """The keys of the table at `path`; a number in it is one of a list of tables."""
+def _keys_at(path: list[str]) -> list[str]:
+    """Returns the keys of the table at `path`; a number in it is one of a list of tables."""
     model: Any = Settings
     for part in path:
         model = get_args(model)[0] if part.isdigit() else model.model_fields[part].annotation

@@ -157,7 +157,7 @@ class Contests:
         if challenger is not None:
             self.enter(challenger, number)
 
-    def measured(self, program: int) -> Insertion:
+    def settle_again(self, program: int) -> Insertion:
         """Returns a program's estimate, or what is in flight for it, has changed: every contest that it is a side of is settled anew.
         Where it is found to miss a constraint, the best remaining member of its cell is a challenger. Returns the most that it won."""
         cell, home = self.evidence.cells[program], self.evidence.homes[program]

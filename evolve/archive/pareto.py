@@ -110,7 +110,7 @@ class Pareto:
         self._evidence = evidence
         self._objectives = tuple(objectives)
 
-    def changed(self, program: int) -> None:
+    def update(self, program: int) -> None:
         """Updates the front after a change of what is known of a program, or of whether it may hold a place."""
         if not self._objectives:
             return
@@ -126,7 +126,7 @@ class Pareto:
         if gone is not None:
             self._admit(gone)
 
-    def all_changed(self) -> None:
+    def rebuild(self) -> None:
         """Makes the front anew after a change of hardware."""
         self.front = Front(len(self._objectives))
         if self._objectives and len(self._evidence):

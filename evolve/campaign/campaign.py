@@ -1,6 +1,6 @@
-"""Opening a campaign: a log, the task and settings that its first event holds, and the fold over all the others.
+"""Campaign: a log, the task and settings that its first event holds, and the fold over all the others.
 
-Invariant: a campaign is what its log says; the task's folder is needed to judge, never to replay."""
+A campaign is what its log says; the task's folder is needed to evaluate programs, never to replay."""
 
 import gc
 import hashlib
@@ -19,14 +19,14 @@ import evolve
 from evolve.archive import Archive
 from evolve.campaign.ensemble import Ensemble
 from evolve.campaign.essence import essence
-from evolve.campaign.fitting import budget_of, dated, operators_of, try_settings, with_resource
+from evolve.campaign.fitting import budget_of, date_budget, operators_of, try_settings, with_resource
 from evolve.campaign.history import Past, Reader
 from evolve.campaign.progress import Clock
 from evolve.campaign.refusals import NOTHING_NEW
-from evolve.campaign.spending import ended_by_calls
+from evolve.campaign.spending import calls_end_budget
 from evolve.campaign.state import WHILE_RUNNING, State
 from evolve.campaign.workspace import existing_path, new_path, secret_for
-from evolve.config import Settings, validated, with_templates
+from evolve.config import Settings, validate_settings, with_templates
 from evolve.log import Log, begin
 from evolve.plugins import Plugins, guarded
 from evolve.protocols import Operator, Strategy, View
@@ -54,7 +54,7 @@ _BATCH = 1_000
 
 
 def stream(seed: int, step: int, purpose: str) -> np.random.Generator:
-    """The random stream of one purpose of one step. No state of it is ever saved."""
+    """Returns the random stream of one purpose of one step. No state of it is ever saved."""
     digest = hashlib.sha256(f"{seed}/{step}/{purpose}".encode()).digest()
     return np.random.Generator(np.random.Philox(key=int.from_bytes(digest[:16], "little")))
 
@@ -92,7 +92,7 @@ class Campaign:
         self.clock = Clock()
 
     def _begin(self, opened: Opened, changes: Sequence[SettingsChanged]) -> None:
-        """Nothing is folded yet."""
+        """Makes an empty state: nothing is folded yet."""
         self.settings = _after(opened.settings, changes)
         strategy = self.settings.strategy
         try:
@@ -114,11 +114,11 @@ class Campaign:
     def create(
         cls, settings: Settings, task: Task, plugins: Plugins, home: Path, name: str | None = None
     ) -> "Campaign":
-        """A new campaign with its log; raises `ConfigError` for a name that is taken, and before anything is written."""
+        """Makes a new campaign with its log; raises `ConfigError` for a name that is taken, and before anything is written."""
         versions = {"evolve": evolve.__version__, "python": platform.python_version(), "numpy": np.__version__}
         definition = canonical(encode(task))
         now = time.time()
-        settings = dated(with_resource(with_templates(settings), task, plugins), now)
+        settings = date_budget(with_resource(with_templates(settings), task, plugins), now)
         path = new_path(home, task.name, name)
         name, values = text_id(definition), settings.model_dump(mode="json")
         try_settings(settings, task, plugins)
@@ -130,10 +130,10 @@ class Campaign:
 
     @classmethod
     def open(cls, name: str | None, plugins: Plugins, home: Path, *, readonly: bool = True) -> "Campaign":
-        """An existing campaign, replayed; `name` may be None (the one written last) or the path of a log."""
+        """Opens an existing campaign and replays it; `name` may be None (the one written last) or the path of a log."""
         with ExitStack() as failing:
             log = failing.enter_context(Log.open(existing_path(home, name), readonly=readonly))
-            opened = opened_of(log)
+            opened = first_event(log)
             until = log.count()
             campaign = cls(log, opened, Reader(log).task(opened.definition), plugins, _changes(log, 0, until))
             campaign.replayed(until)
@@ -155,14 +155,14 @@ class Campaign:
         if all(change.changes.keys() <= WHILE_RUNNING for change in changes):
             self.settings = _changed(self.settings, changes)
         else:
-            self._begin(opened_of(self.log), _changes(self.log, 0, until))
+            self._begin(first_event(self.log), _changes(self.log, 0, until))
         self._fold(until)
         return until - before
 
     def _fold(self, until: int) -> None:
-        """Takes the events after those that the state has taken, up to number `until`. What it makes stays, so looking for garbage meanwhile would find
-        none."""
+        """Takes the events after those that the state has taken, up to number `until`."""
         active, events = self.state.seconds, islice(self.log.events(self.events), until - self.events)
+        # All that a fold makes stays: looking for garbage meanwhile would find none.
         gc.disable()
         try:
             while batch := list(islice(events, _BATCH)):
@@ -178,17 +178,17 @@ class Campaign:
 
     @property
     def task(self) -> Task:
-        """The task, in the version that programs are judged by now."""
+        """The task, in the version that programs are evaluated by now."""
         return self.state.task
 
     @property
     def seconds(self) -> float:
-        """How long the campaign has run, over all its runs; where it is open for reading, as the log says."""
+        """Seconds that the campaign has run, over all its runs; where it is open for reading, as the log says."""
         return self.state.seconds if self.log.readonly else self.clock.seconds
 
     @property
     def progress(self) -> Progress:
-        """What was spent until now, the seconds that just passed included: what a budget is held against."""
+        """Progress until now, the seconds that just passed included; a budget is compared with it."""
         return self.state.progress_at(self.seconds)
 
     @property
@@ -197,23 +197,23 @@ class Campaign:
         return budget_of(self.settings, self.task, self._budgeted)
 
     def operator(self, name: str) -> Operator:
-        """A fresh operator with its settings."""
+        """Returns a fresh operator with its settings."""
         return self.plugins.operator(name, self.settings.operators.settings.get(name, {}))
 
     @property
     def usable_operators(self) -> tuple[str, ...]:
-        """Those of its operators that may propose now. Where nobody named them, some are only for tasks that are judged quickly, or in
-        some language. The seed's judging, which is in the log, decides that; where two runs must agree seconds decide nothing."""
+        """Operators that may propose now. Where nobody named them, some are only for tasks that are evaluated quickly, or in
+        some language. The seed's evaluation, which is in the log, decides that; where two runs must agree seconds decide nothing."""
         if self.settings.operators.names:
             return self.operator_names
         seconds = None if self.settings.deterministic else self.state.seed_seconds
         return self.plugins.usable(self.operator_names, self.task.seed, seconds)
 
     def askable(self, *, models: bool) -> tuple[str, ...]:
-        """Those of its usable operators that the next step may ask; none where nothing new is to be expected, so that the campaign is exhausted. `models`: one
+        """Returns the usable operators that the next step may ask; none where nothing new is to be expected, so that the campaign is exhausted. `models`: one
         answers. Answers that are never any good end a campaign where they spend nothing of its budget."""
         refusals, names = self.state.refusals, self.usable_operators
-        heard = refusals.heard >= NOTHING_NEW and not ended_by_calls(self.budget, self.settings.models.members)
+        heard = refusals.heard >= NOTHING_NEW and not calls_end_budget(self.budget, self.settings.models.members)
         if not models or heard:
             names = tuple(name for name in names if not self.traits(name).needs_model)
         awake = tuple(name for name in names if not refusals.rests(name, self.state.last_step + 1))
@@ -238,7 +238,7 @@ class Campaign:
         )
 
     def traits(self, operator: str) -> Traits:
-        """What an operator needs of its selection."""
+        """Returns the needs of an operator."""
         return self.plugins.operators[operator].entry.traits
 
     def record(self, event: Event, at: float | None = None) -> None:
@@ -253,12 +253,12 @@ class Campaign:
         self.record(event)
 
     def change(self, changes: Mapping[str, Any]) -> None:
-        """Later settings of the same campaign, by top-level key: see `retuning`."""
+        """Changes settings of the campaign, by top-level key: see `retuning`."""
         with self.log.transaction():
             self.retune(changes)
 
     def retune(self, changes: Mapping[str, Any], request: str = "") -> None:
-        """The same inside a transaction; `request` names the person's request, where there was one."""
+        """Changes settings inside a transaction; `request` names the person's request, where there was one."""
         now = time.time()
         if "budget" in changes:
             changes = {**changes, "budget": [exact(text, now) for text in changes["budget"]]}
@@ -274,7 +274,7 @@ class Campaign:
                 self.ensemble.tell(stamped.event)
 
     def digest(self) -> str:
-        """The hash of all events without their circumstances: equal for two `--deterministic` campaigns with one seed that each
+        """Returns the hash of all events without their circumstances: equal for two `--deterministic` campaigns with one seed that each
         ran in one piece."""
         total = hashlib.sha256()
         for stamped in islice(self.log.events(), self.events):
@@ -309,8 +309,8 @@ class _MissingStrategy:
         """Learns nothing."""
 
 
-def opened_of(log: Log) -> Opened:
-    """The first event of a campaign's log; raises `StoreError` where it has none."""
+def first_event(log: Log) -> Opened:
+    """Returns the first event of a campaign's log; raises `StoreError` where it has none."""
     first = next(iter(log.events()), None)
     if first is None or not isinstance(first.event, Opened):
         raise StoreError(f"{log.path} holds no campaign: it has no first event. Do: remove it, and run again")
@@ -318,8 +318,8 @@ def opened_of(log: Log) -> Opened:
 
 
 def task_of(log: Log) -> Task:
-    """The version of the task that a log's programs are judged by now, without a replay."""
-    definition = opened_of(log).definition
+    """Returns the version of the task that a log's programs are evaluated by now, without a replay."""
+    definition = first_event(log).definition
     for stamped in log.events(only=TaskChanged):
         assert isinstance(stamped.event, TaskChanged), "only such events were asked for"
         definition = stamped.event.definition
@@ -327,33 +327,33 @@ def task_of(log: Log) -> Task:
 
 
 def settings_of(log: Log) -> Settings:
-    """The settings that a campaign has now, without a replay."""
-    return _after(opened_of(log).settings, _changes(log, 0, log.count()))
+    """Returns the settings that a campaign has now, without a replay."""
+    return _after(first_event(log).settings, _changes(log, 0, log.count()))
 
 
 def _changes(log: Log, after: int, until: int) -> list[SettingsChanged]:
-    """What changed the settings later than event `after`, up to event `until`."""
+    """Returns the changes of settings later than event `after`, up to event `until`."""
     stamped = log.events(after, only=SettingsChanged)
     return [one.event for one in stamped if isinstance(one.event, SettingsChanged) and one.number <= until]
 
 
 def _changed(settings: Settings, changes: Sequence[SettingsChanged]) -> Settings:
-    """The settings after events that change them."""
+    """Returns the settings after events that change them."""
     return _after(settings.model_dump(mode="json"), changes) if changes else settings
 
 
 def _after(values: Mapping[str, Any], changes: Sequence[SettingsChanged]) -> Settings:
     for change in changes:
         values = {**values, **change.changes}
-    return validated(dict(values))
+    return validate_settings(dict(values))
 
 
 def _sets_budget(event: Event) -> bool:
     return isinstance(event, Opened) or (isinstance(event, SettingsChanged) and "budget" in event.changes)
 
 
-def confirmed_best(campaign: Campaign) -> float | None:
-    """The best program's fitness (larger is better) as far as it is confirmed: the mean of the measurements that a noisy task's
+def best_confirmed(campaign: Campaign) -> float | None:
+    """Returns the best program's fitness (larger is better) as far as it is confirmed: the mean of the measurements that a noisy task's
     best got after it won, None before the first; a certified or a deterministic value as it is. What is claimed is never confirmed."""
     best = campaign.state.archive.best
     if best is None or best.reported is None:

@@ -1,6 +1,6 @@
-"""Which of several models is asked next: by fixed weights, or by the bandit whose arms are the models.
+"""Choice among several models: by fixed weights, or by the bandit whose arms are the models.
 
-Invariant: the state is a fold over the events that it is told, so that a replay rebuilds it; a proposal that came to nothing counts."""
+The state is a fold over events, so that a replay rebuilds it; a proposal that came to nothing counts."""
 
 from collections.abc import Sequence
 
@@ -24,7 +24,7 @@ class Ensemble:
         )
 
     def choose(self, rng: Generator, free: Sequence[str], answering: Sequence[str] = ()) -> str | None:
-        """One of the models that are free, of which there is at least one. It is drawn among all that are `answering`; in the place of one that is
+        """Draws one of the models that are free, of which there is at least one. It is drawn among all that are `answering`; in the place of one that is
         busy comes another, but none with less than half of an even share: a model that is always free because its answers are short and useless must not
         get all that the others have no time for. None where it is better to wait."""
         shares = self.shares(answering or free)
@@ -35,7 +35,7 @@ class Ensemble:
         return draw(rng, self.shares(good)) if good else None
 
     def shares(self, among: Sequence[str] | None = None) -> dict[str, float]:
-        """The probability of each model, of these or of all; they sum to 1."""
+        """Returns the probability of each model, of these or of all; they sum to 1."""
         if self._bandit is not None:
             return self._bandit.shares(among)
         weights = {name: weight for name, weight in self._weights.items() if among is None or name in among}

@@ -12,7 +12,7 @@ import tomli_w
 
 import evolve.task
 from evolve.campaign.campaign import Campaign
-from evolve.config import validated
+from evolve.config import validate_settings
 from evolve.evaluation.machine import usable_cores
 from evolve.types import ConfigError, TaskError
 
@@ -41,7 +41,7 @@ def values(data: Mapping[str, Any], folder: Path) -> dict[str, Any]:
         got = f"got {data['schema']!r}" if "schema" in data else "which is missing"
         raise ConfigError(f"a campaign file says which version it is written for, {got}. Do: write schema = {VERSION}")
     tree = {key: value for key, value in data.items() if key != "schema"}
-    settings = validated({"task": "none", **tree})
+    settings = validate_settings({"task": "none", **tree})
     tree = {key: value for key, value in settings.model_dump(mode="json", exclude_unset=True).items() if key in tree}
     if "task" in tree:
         tree["task"] = _resolve_task(tree["task"], folder)

@@ -12,7 +12,7 @@ from typing import Any
 
 from evolve.campaign.campaign import Campaign
 from evolve.campaign.descriptors import Descriptors
-from evolve.campaign.fitting import dated, operators_of, try_settings, with_resource
+from evolve.campaign.fitting import date_budget, operators_of, try_settings, with_resource
 from evolve.campaign.state import State
 from evolve.campaign.workspace import new_path
 from evolve.config import Settings, settings_from, with_templates
@@ -41,14 +41,14 @@ _FIXED = ("task", "parameters")
 
 def fork(old: Campaign, settings: Settings, home: Path, name: str | None = None) -> Path:
     """Makes the fork and returns the path of its log; raises `ConfigError`, and then nothing is made. `old` may be running."""
-    settings = dated(with_resource(with_templates(settings), old.task, old.plugins), time.time())
+    settings = date_budget(with_resource(with_templates(settings), old.task, old.plugins), time.time())
     try_settings(settings, old.task, old.plugins)
     path = new_path(home, old.name, name)
     copy(old.log.path, path, _Refold(old, settings, path.stem).events()).close()
     return path
 
 
-def forked_settings(old: Campaign, values: Mapping[str, Any], assignments: Iterable[str]) -> Settings:
+def settings_of_fork(old: Campaign, values: Mapping[str, Any], assignments: Iterable[str]) -> Settings:
     """Returns the old campaign's settings with some changed: `values` by top-level key, then `a.b=c` each. Another strategy begins with its own
     settings, and so do its operators. Raises `ConfigError`."""
     tree = old.settings.model_dump(mode="json") | dict(values)

@@ -1,6 +1,6 @@
-"""What has settled, as columns: 100,000 records fit in memory because texts and whole records stay in the log.
+"""Settled records as columns: 100,000 fit in memory because texts and whole records stay in the log.
 
-Invariant: columns only grow, and only the main thread lets them grow; a `Past` of n records is the same for ever, on any thread."""
+Columns only grow, and only on the main thread; a `Past` of n records is the same for ever, on any thread."""
 
 import json
 import math
@@ -139,20 +139,20 @@ class Reader:
         self._records = BoundedCache(2048)
 
     def settled(self, record: RecordId) -> Settled:
-        """The event that settled a record."""
+        """Returns the event that settled a record."""
         return self._records.get_or_create(record, lambda: self._read(record))
 
     def keep(self, settled: Settled) -> None:
-        """Knows an event that is about to be in the log, without reading it there."""
+        """Keeps an event that is about to be in the log, so that it is not read there."""
         self._records.get_or_create(settled.record.id, lambda: settled)
 
     def task(self, definition: str) -> Task:
-        """The whole task that an event names by the id of its text."""
+        """Returns the whole task that an event names by the id of its text."""
         return decode(Task, json.loads(self.text(TextId(definition))))
 
 
 def without_result(record: Record) -> Record:
-    """The record; one that was judged on a case without its evaluation, for what the search does not see must not guide it."""
+    """Returns the record; one on a case without its evaluation, for a result that the search must not see must not guide it."""
     if not record.origin.case:
         return record
     return replace(record, evaluation=Evaluation.failed(Outcome.SCREENED, "", stage=record.evaluation.stage))
@@ -175,53 +175,53 @@ class Past:
         return record - 1
 
     def fitness(self, record: RecordId) -> float | None:
-        """The fitness as measured, larger is better; None for a failure."""
+        """Returns the fitness as measured, larger is better; None for a failure."""
         value = self.columns.fitness[self._at(record)]
         return None if math.isnan(value) else value
 
     def is_current(self, record: RecordId) -> bool:
-        """It settled under the present version of the task."""
+        """Returns whether it settled under the present version of the task."""
         return self._at(record) >= self.columns.since
 
     def violation(self, record: RecordId) -> float:
-        """How far it misses the task's constraints, as measured; 0 where it meets them, and for a failure."""
+        """Returns how far it misses the task's constraints, as measured; 0 where it meets them, and for a failure."""
         self._at(record)
         return self.columns.violations.get(record, 0.0)
 
     def outcome(self, record: RecordId) -> Outcome:
-        """How its judging ended."""
+        """Returns the outcome of its evaluation."""
         return OUTCOMES[self.columns.outcomes[self._at(record)]]
 
     def operator(self, record: RecordId) -> str:
-        """The operator's name; empty for seeds, measurements and imports."""
+        """Returns the operator's name; empty for seeds, measurements and imports."""
         return self.columns.operators[self._at(record)]
 
     def model(self, record: RecordId) -> str:
-        """The name of the model that its operator called; empty where it called none."""
+        """Returns the name of the model that its operator called; empty where it called none."""
         return self.columns.models[self._at(record)]
 
     def parents(self, record: RecordId) -> tuple[RecordId, ...]:
-        """The records that it was made from."""
+        """Returns the records that it was made from."""
         return self.columns.parents[self._at(record)]
 
     def children(self, record: RecordId) -> Sequence[RecordId]:
-        """The proposals that had it as a parent, in the order in which they settled."""
+        """Returns the proposals that had it as a parent, in the order in which they settled."""
         self._at(record)
         found = self.columns.children.get(record, ())
         return found[: bisect_right(found, self.length)]
 
     def failures(self, count: int) -> Sequence[RecordId]:
-        """The last `count` proposals whose program failed when this version of the task judged it, the newest first."""
+        """Returns the last `count` proposals whose program failed when this version of the task judged it, the newest first."""
         failed = self.columns.failed
         low, high = bisect_right(failed, self.columns.since), bisect_right(failed, self.length)
         return failed[max(low, high - count) : high][::-1]
 
     def program_id(self, record: RecordId) -> ProgramId | None:
-        """Its program; None where there was none to judge."""
+        """Returns its program; None where there was none to judge."""
         return self.columns.programs[self._at(record)]
 
     def extras(self, plugin: str, after: RecordId = 0) -> Sequence[tuple[RecordId, Any]]:
-        """What `plugin` stored with the records later than `after`, in their order; what an earlier version of the task judged
+        """Returns what `plugin` stored with the records later than `after`, in their order; what an earlier version of the task judged
         is left out."""
         if plugin not in self.columns.noted:
             return ()
@@ -230,7 +230,7 @@ class Past:
         return list(zip(ids[low:high], values[low:high], strict=True))
 
     def least_of_top(self, stage: str, share: float) -> float | None:
-        """The fitness that `share` of the proposals which this stage judged last on this hardware class (at most `RECENT`) have reached; None while
+        """Returns the fitness that `share` of the proposals which this stage judged last on this hardware class (at most `RECENT`) have reached; None while
         there are fewer than `FEW` of them."""
         if stage not in self.columns.passed:
             return None
@@ -241,14 +241,14 @@ class Past:
         return recent[math.ceil(share * len(recent)) - 1] if len(recent) >= FEW else None
 
     def record(self, record: RecordId) -> Record:
-        """The whole record, read from the log; of one on a case, not what was found there."""
+        """Returns the whole record, read from the log; one on a case without its result."""
         self._at(record)
         return without_result(self.reader.settled(record).record)
 
     def program(self, program: ProgramId) -> Program:
-        """A stored program."""
+        """Returns a stored program."""
         return self.reader.program(program)
 
     def text(self, text: str) -> str:
-        """A stored text by its id."""
+        """Returns a stored text by its id."""
         return self.reader.text(TextId(text))

@@ -1,6 +1,6 @@
-"""How well the programs of a campaign were isolated when they were judged, run by run.
+"""Isolation levels of a campaign's runs.
 
-Invariant: a campaign's level never falls: what one of its own runs has reached, each later one must reach. A fork begins anew."""
+A campaign's level never falls: each run must reach the level of those before. A fork begins anew."""
 
 from evolve.types import Level, SandboxError
 
@@ -26,7 +26,7 @@ class Reached:
             self.least = _better(self.least, level)
 
     def weaker(self, isolation: str) -> bool:
-        """Whether a record with this line was judged under a weaker level than the campaign's best."""
+        """Returns whether a record with this line was evaluated under a weaker level than the campaign's best."""
         level = Level.of(isolation)
         return level is not None and self.best is not None and not level.reaches(self.best)
 

@@ -1,6 +1,6 @@
 """A person's rulings: which programs they are about, and what they change.
 
-Invariant: a ruling that changes nothing is not written, and none takes the last program that could be a parent."""
+A ruling that changes nothing is not written, and none takes the last program that could be a parent."""
 
 import math
 from collections.abc import Collection, Sequence
@@ -33,7 +33,7 @@ def rule(campaign: Campaign, wish: Quarantine | Release, request: str) -> Answer
     return Answer(
         request,
         accepted=True,
-        told=_told(campaign.name, wish, what, records),
+        told=_format_answer(campaign.name, wish, what, records),
         records=records,
         former=former,
         best=best_record(state),
@@ -85,7 +85,7 @@ def _check_something_is_left(campaign: Campaign, leaving: Collection[ProgramId])
         )
 
 
-def _told(name: str, wish: Quarantine | Release, what: What, records: Sequence[RecordId]) -> str:
+def _format_answer(name: str, wish: Quarantine | Release, what: What, records: Sequence[RecordId]) -> str:
     if not records:
         return f"{name}/{wish.record} is {_BEFORE[what]}" + (
             ", and so is all that came of it" if wish.descendants else ""

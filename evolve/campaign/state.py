@@ -1,6 +1,6 @@
-"""The fold: everything that a campaign knows, from its events in their order.
+"""Fold of a campaign's events, in their order, into everything that it knows.
 
-Invariant: live and replayed events pass the same `settle` and `absorb`, so a replayed state equals the live one."""
+Live and replayed events pass the same `settle` and `absorb`, so a replayed state equals the live one."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -147,20 +147,20 @@ class State:
 
     @property
     def progress(self) -> Progress:
-        """What was spent, up to the last event."""
+        """Progress up to the last event."""
         return self.progress_at(self.seconds)
 
     def progress_at(self, seconds: float) -> Progress:
-        """What was spent, in a campaign that has run for so many seconds."""
+        """Returns the progress of a campaign that has run for so many seconds."""
         return replace(self._spent, seconds=seconds)
 
     @property
     def history(self) -> Past:
-        """All that has settled until now."""
+        """Records that have settled until now."""
         return self.past(len(self.columns.programs))
 
     def past(self, length: int) -> Past:
-        """What had settled when there were `length` records."""
+        """Returns the first `length` records."""
         return Past(self.columns, self.reader, length)
 
     @property
@@ -214,7 +214,7 @@ class State:
             case Settled():
                 self._record(event.record, event.placement.insertion)
             case Asked():
-                self._asked(event)
+                self._ask(event)
             case Opened(machines=inherited):
                 self.reached = Reached(inherited)
             case TaskChanged():
@@ -229,7 +229,7 @@ class State:
             case LessonWritten() | Paused() | SettingsChanged():
                 self._steer(event)
             case Replied():
-                self._replied(event)
+                self._reply(event)
             case _:
                 pass
         self._tell(replace(event, record=without_result(event.record)) if isinstance(event, Settled) else event)
@@ -242,23 +242,23 @@ class State:
                 self.columns.moved = len(self.columns.programs)
         self.machine = machine
         self.reached.add(machine.isolation)
-        self.archive.measured_machine(machine)
+        self.archive.move_to_machine(machine)
 
-    def _asked(self, event: Asked) -> None:
+    def _ask(self, event: Asked) -> None:
         self.steps[event.step] = Step(event, self._ruled_out)
         self.last_step = event.step
         self.calls.begin(event)
         match event.action:
             case Measure(case=""):
-                self.archive.asked(event.action)
+                self.archive.mark_asked(event.action)
             case Propose(selection=selection) if selection.operator == REFLECTION:
                 self.reflected = self.told
             case Propose(selection=selection):
-                self.refusals.asked(selection.operator, event.step)
+                self.refusals.ask(selection.operator, event.step)
             case Import():
-                self._taken(event.action.request, event.step)
+                self._note_request(event.action.request, event.step)
 
-    def _replied(self, event: Replied) -> None:
+    def _reply(self, event: Replied) -> None:
         """A step that is not finished may run again, and is then answered from here."""
         call = event.call
         self._spent = add_call(self._spent, call)
@@ -267,7 +267,7 @@ class State:
         if step is not None and event.index >= 0:
             step.replies[event.index] = call
 
-    def _taken(self, request: str, step: int = 0) -> None:
+    def _note_request(self, request: str, step: int = 0) -> None:
         """An event that a person's request led to; an empty one means that none did."""
         if request:
             self.requests[request] = step
@@ -280,11 +280,11 @@ class State:
         elif not event.changes.keys() <= WHILE_RUNNING:
             # Operators that were refused may propose something new under other settings.
             self.refusals = Refusals()
-        self._taken(event.request)
+        self._note_request(event.request)
 
     def _rule(self, ruling: Ruled) -> None:
         self.archive.rule(ruling)
-        self._taken(ruling.request)
+        self._note_request(ruling.request)
         match ruling.what:
             case "quarantine":
                 self.quarantined[ruling.about] = ruling
@@ -295,7 +295,7 @@ class State:
         self._ruled_out = frozenset(self.quarantined)
 
     def _change_task(self, task: Task) -> None:
-        """What was found is history. Steps that had not settled are given up: they were asked of the archive that was."""
+        """Begins anew with another version of the task. Steps that had not settled are given up: they were asked of the archive that was."""
         self.former = self.elites()
         self.steps.clear()
         self.judged.clear()
@@ -308,7 +308,7 @@ class State:
             self.archive.rule(ruling)
         if self.machine is not None:
             self.machine = replace(self.machine, noise_floor=None)
-            self.archive.measured_machine(self.machine)
+            self.archive.move_to_machine(self.machine)
 
     def elites(self) -> list[RecordId]:
         """The first record of every elite and of the Pareto front, the best first; then the former elites that this version of the task has not judged, or has
@@ -322,7 +322,7 @@ class State:
         first = self.columns.first_records()
         return [*dict.fromkeys(first[elite.program] for elite in held), *left]
 
-    def _evaluated(self, program: ProgramId, record: Record) -> None:
+    def _note_evaluation(self, program: ProgramId, record: Record) -> None:
         """Takes what an evaluation says of its program, beside what the archive makes of it."""
         evaluation = record.evaluation
         (self.hurried.add if evaluation.limit else self.hurried.discard)(program)
@@ -348,10 +348,10 @@ class State:
             self.noise_values.append(record.evaluation.fitness)
         self._spent = add_record(self._spent, record)
         if record.program is not None:
-            self._evaluated(record.program, record)
+            self._note_evaluation(record.program, record)
         step = self.steps.get(record.origin.step)
         if record.origin.kind in ("proposal", "import") and record.origin.operator != REFLECTION:
-            self.refusals.settled(record, called=step is not None and bool(step.replies))
+            self.refusals.settle(record, called=step is not None and bool(step.replies))
         if insertion >= Insertion.IMPROVED:
             self.refusals.renew()
         if step is not None:
@@ -360,7 +360,7 @@ class State:
                 del self.steps[record.origin.step]
                 self.calls.end(record.origin.step)
 
-    def unfinished(self) -> Sequence[Step]:
+    def open_steps(self) -> Sequence[Step]:
         """Steps to finish first, in their order."""
         return [self.steps[number] for number in sorted(self.steps)]
 

@@ -12,7 +12,7 @@ import click
 
 from evolve import report, wording
 from evolve.campaign import Campaign, campaigns, file, workspace
-from evolve.campaign.campaign import opened_of, settings_of, task_of
+from evolve.campaign.campaign import first_event, settings_of, task_of
 from evolve.cli import campaign_requests, costs, summary
 from evolve.cli.campaign_fork import fork_campaign
 from evolve.cli.campaign_rejudge import rejudge_campaign
@@ -96,10 +96,10 @@ def _read_line(path: Path) -> tuple[CampaignLine, str]:
     line = CampaignLine(path.stem, "-", "-", (), 0, status.st_size / 1e6, written, str(path))
     try:
         with Log.open(path, readonly=True) as log:
-            fitness, settings, (programs, best) = task_of(log).fitness, settings_of(log), log.judged()
+            fitness, settings, (programs, best) = task_of(log).fitness, settings_of(log), log.count_judged()
             line = replace(
                 line,
-                task=opened_of(log).task,
+                task=first_event(log).task,
                 strategy=settings.strategy.name,
                 budget=settings.budget,
                 events=log.count(),

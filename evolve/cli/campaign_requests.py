@@ -59,7 +59,7 @@ def _wait_for_answer(log: Path, inbox: Inbox, request: Request) -> Answer | None
     while True:
         if free and not needs_run:
             _do_requests(log)
-        answer = inbox.answered(request.id)
+        answer = inbox.take_answer(request.id)
         if answer is not None:
             return answer
         if free and needs_run:

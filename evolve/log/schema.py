@@ -1,6 +1,6 @@
 """Tables and views of a log, and the migrations that bring an older log to them; `docs/python.md` describes them for readers.
 
-Invariant: a migration that was released never changes; what a log has, it says in `_sqlite_migrations`."""
+A migration that was released never changes; what a log has, it says in `_sqlite_migrations`."""
 
 import sqlite3
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from pathlib import Path
 from sqlite_utils import Database
 from sqlite_utils.migrations import Migrations
 
-from evolve.log.checks import damaged
+from evolve.log.checks import damage_error
 from evolve.log.views import VIEWS
 from evolve.types import StoreError
 
@@ -104,7 +104,7 @@ def check(connection: sqlite3.Connection, path: Path, *, complete: bool) -> None
     try:
         applied = {migration.name for migration in MIGRATIONS.applied(_database(connection))}
     except KeyError as error:
-        raise damaged(path, f"its list of migrations has no column {error}") from error
+        raise damage_error(path, f"its list of migrations has no column {error}") from error
     newer, missing = sorted(applied - _STEPS.keys()), sorted(_STEPS.keys() - applied)
     if newer:
         raise StoreError(

@@ -5,8 +5,8 @@ Plain numbers in, values out; nothing here knows what was measured, draws number
 
 from evolve.statistics.beta import student_quantile
 from evolve.statistics.exact import clopper_pearson, mcnemar
-from evolve.statistics.intervals import LEVEL, Interval, combined, log_ratios, median_interval, zero_floor
-from evolve.statistics.pools import PRIOR_DEGREES, Pool, error_of_difference, noise_floor, pooled
+from evolve.statistics.intervals import LEVEL, Interval, combine, log_ratios, median_interval, zero_floor
+from evolve.statistics.pools import PRIOR_DEGREES, Pool, error_of_difference, noise_floor, pool_values
 from evolve.statistics.racing import Finding, Race
 
 __all__ = [
@@ -18,12 +18,12 @@ __all__ = [
     "Pool",
     "Race",
     "clopper_pearson",
-    "combined",
+    "combine",
     "error_of_difference",
     "log_ratios",
     "mcnemar",
     "median_interval",
     "noise_floor",
-    "pooled",
+    "pool_values",
     "zero_floor",
 ]

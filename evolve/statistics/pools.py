@@ -51,7 +51,7 @@ class Pool:
         return math.sqrt(variance / self.count)
 
 
-def pooled(values: Sequence[float]) -> Pool:
+def pool_values(values: Sequence[float]) -> Pool:
     """Returns all of `values` in one pool."""
     pool = Pool()
     for value in values:
@@ -64,7 +64,7 @@ def noise_floor(values: Sequence[float]) -> float:
     fewer than two."""
     if len(values) < 2:
         raise ValueError(f"a noise floor needs at least two measurements of one program, got {len(values)}")
-    pool = pooled(values)
+    pool = pool_values(values)
     return math.sqrt(pool.squares / (pool.count - 1))
 
 

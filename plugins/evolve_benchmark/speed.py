@@ -14,7 +14,7 @@ from typing import Any
 from numpy.random import Generator
 
 from evolve import Candidate, Evaluation
-from evolve.statistics import Interval, Race, combined, median_interval
+from evolve.statistics import Interval, Race, combine, median_interval
 from evolve.types import TaskError
 from evolve_benchmark.hottest import profile
 from evolve_benchmark.judging import INSTANCES, ORDER, Judging, Refused
@@ -172,7 +172,7 @@ def _by_kind(doubles: Sequence[Double]) -> dict[str, list[float]]:
 
 def _error(rounds: Sequence[Sequence[float]]) -> Interval:
     """That of what all rounds say, which processes may say differently; a process of one round is counted with the one before."""
-    return combined([median_interval(values) for values in _grouped(rounds)])
+    return combine([median_interval(values) for values in _grouped(rounds)])
 
 
 def _grouped(rounds: Sequence[Sequence[float]]) -> list[list[float]]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from evolve.campaign import Campaign
 from evolve.statistics import LEVEL
-from evolve.statistics.bootstrap import bootstrap, drawn, interquartile_mean, limits
+from evolve.statistics.bootstrap import bootstrap, draw_places, interquartile_mean, limits
 from evolve.types import ConfigError, Fitness
 from evolve.types.suggest import did_you_mean
 from evolve_compare.fairness import ComparedArm, check_fairness
@@ -268,7 +268,7 @@ def _band(arm: ComparedArm, places: Reals, ground: _Ground, rng: np.random.Gener
     middle = low = high = interquartile_mean(values)
     count = len(arm.outcomes)
     if count > 1:
-        draws = np.sort(interquartile_mean(values[:, drawn(count, rng, _BAND_DRAWS)]), axis=-1)
+        draws = np.sort(interquartile_mean(values[:, draw_places(count, rng, _BAND_DRAWS)]), axis=-1)
         low, high = limits(np.moveaxis(draws, -1, 0), count, ground.level)
     if ground.fitness.direction == "min":
         low, high = high, low

@@ -63,7 +63,7 @@ class Story:
             self.machine("here", noise)
 
     def machine(self, hardware: str, noise: float = 0.1) -> None:
-        self.archive.measured_machine(MachineMeasured(hardware, noise, "reduced"))
+        self.archive.move_to_machine(MachineMeasured(hardware, noise, "reduced"))
 
     def settle(self, origin: Origin, name: object, evaluation: Evaluation) -> Placement:
         record = Record(len(self.records) + 1, origin, None if name is None else make_program(name), evaluation)
@@ -138,7 +138,7 @@ class Story:
         measure = self.archive.due(best_only=best_only)
         if measure is None:
             return None
-        self.archive.asked(measure)
+        self.archive.mark_asked(measure)
         return measure.program.removeprefix("program-"), measure.why
 
     def names(self, island: int = 0) -> list[str]:
@@ -168,4 +168,4 @@ class Story:
 
 def ask(story: Story, name: object) -> None:
     """Somebody else than the archive asks for a measurement."""
-    story.archive.asked(Measure(1, make_program(name)))
+    story.archive.mark_asked(Measure(1, make_program(name)))

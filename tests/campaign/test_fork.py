@@ -7,7 +7,7 @@ import pytest
 
 from evolve import plugins
 from evolve.campaign import Campaign
-from evolve.campaign.fork import fork, forked_settings
+from evolve.campaign.fork import fork, settings_of_fork
 from evolve.types import (
     Asked,
     ConfigError,
@@ -42,7 +42,7 @@ def old(tmp_path):
 
 def forked(old, *assignments, name=None, **values):
     """The fork, replayed from its log."""
-    path = fork(old, forked_settings(old, values, assignments), old.log.path.parents[2], name)
+    path = fork(old, settings_of_fork(old, values, assignments), old.log.path.parents[2], name)
     return Campaign.open(str(path), plugins.load(), old.log.path.parents[2])
 
 
@@ -225,7 +225,7 @@ def test_a_fork_may_go_on_at_less_isolation_than_its_campaign(tmp_path):
     old = written.campaign
     with pytest.raises(SandboxError, match="evolve campaign fork number"):
         old.state.reached.check("number", Level.STANDARD)
-    path = fork(old, forked_settings(old, {}, ()), tmp_path)
+    path = fork(old, settings_of_fork(old, {}, ()), tmp_path)
     with Campaign.open(str(path), plugins.load(), tmp_path, readonly=False) as new:
         new.state.reached.check(new.name, Level.STANDARD)
         with new.log.transaction():
