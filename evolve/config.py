@@ -106,7 +106,7 @@ class ConfirmSection(SettingsSection):
         default=0.2,
         ge=0,
         le=1,
-        description="the share of judge time that measurements may take: repeated ones, and certificates",
+        description="the share of evaluation time that measurements may take: repeated ones, and certificates",
     )
     z: float = Field(
         default=2.0,
@@ -118,7 +118,7 @@ class ConfirmSection(SettingsSection):
         default=5,
         ge=2,
         le=100,
-        description="how often the seed of a noisy task is judged, to learn the noise floor",
+        description="how often the seed of a noisy task is evaluated, to learn the noise floor",
     )
 
 
@@ -252,7 +252,7 @@ class NoveltySection(SettingsSection):
         default=None,
         ge=0,
         le=0.5,
-        description="a model's program is not judged when its distance to another one of its island is smaller: see screening. 0: never; "
+        description="a model's program is not evaluated when its distance to another one of its island is smaller: see screening. 0: never; "
         "null: as the task says in `[novelty]`",
     )
     cosine: float = Field(
@@ -267,7 +267,7 @@ class OutageSection(SettingsSection):
     """`outage.*`: what a campaign does when its machinery fails."""
 
     wait_seconds: FiniteFloat = Field(
-        default=600.0, ge=0, description="how long it waits for judges that fail on the seed, too, before it gives up"
+        default=600.0, ge=0, description="how long it waits for workers that fail on the seed, too, before it gives up"
     )
     model_wait_seconds: FiniteFloat = Field(
         default=1800.0, ge=0, description="how long it waits for a model that is down before it does without it"
@@ -312,7 +312,7 @@ class Settings(SettingsSection):
         default_factory=usable_cores,
         ge=1,
         le=1024,
-        description="how many candidates are judged side by side; also `--workers`",
+        description="how many candidates are evaluated side by side; also `--workers`",
     )
     budget: Annotated[tuple[str, ...], BeforeValidator(lambda value: (value,) if isinstance(value, str) else value)] = (
         Field(
@@ -329,9 +329,9 @@ class Settings(SettingsSection):
     deterministic: bool = Field(default=False, description="one step at a time and no cache; also `--deterministic`")
     cache: bool = Field(
         default=True,
-        description="results of earlier campaigns on the same version of a deterministic task are used again, where judging took 0.1 s or "
+        description="results of earlier campaigns on the same version of a deterministic task are used again, where an evaluation took 0.1 s or "
         "more. For a plugin's evaluator the same release of its package is wanted, too; one that is installed with `pip install -e` is "
-        "judged anew",
+        "evaluated anew",
     )
     carry: bool = Field(
         default=True,

@@ -95,6 +95,7 @@ class Archive:
             insertion = self._contests.settle_again(program)
         self._pareto.update(program)
         cell = self._evidence.cells[program]
+        # All islands begin with the seed.
         everywhere = record.origin.kind == "seed"
         if everywhere and self._pareto.seed is None:
             self._pareto.seed = program

@@ -35,6 +35,7 @@ class BestSoFar:
             return Insertion.IMPROVED
         if verdict is ContestVerdict.PENDING:
             return self._wait(program)
+        # Confirm and refresh: the challenger was measured again and lost, so the luck may be the incumbent's.
         if confirmed and self.holder is not None:
             self._confirmation.refresh(self.holder)
         if self.rival == program:

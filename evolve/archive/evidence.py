@@ -138,7 +138,7 @@ class Evidence:
         return None if found < 0 else found
 
     def takes(self, evaluation: Evaluation) -> bool:
-        """Returns whether a success has a number for each axis and each objective: one that was judged for other ones may not."""
+        """Returns whether a success has a number for each axis and each objective: one that was evaluated for other ones may not."""
         return self._grid.holds(evaluation.descriptors) and self.figures.holds(evaluation)
 
     def add(self, record: Record, program: ProgramId, fitness: float, *, quarantined: bool) -> int:
@@ -156,12 +156,12 @@ class Evidence:
         self._points.extend(point)
         self._take(number, record.id, record.evaluation, fitness)
         if record.evaluation.certified:
-            # A certificate tells nothing of what matters beside the fitness; this one comes with a judging that does.
+            # A certificate tells nothing of what matters beside the fitness; this one comes with an evaluation that does.
             self._figure(number, record.evaluation, 1)
         return number
 
     def measure(self, program: int, record: RecordId, evaluation: Evaluation, fitness: float) -> None:
-        """Takes another judging of a known program that ended OK."""
+        """Takes another evaluation of a known program that ended OK."""
         self._take(program, record, evaluation, fitness)
         if self._pooling and not evaluation.certified:
             self.reported[program] = self.reported.get(program, Pool()).add(fitness, evaluation.standard_error)
@@ -178,6 +178,7 @@ class Evidence:
             self.values[program] = fitness
             return
         count, value = 1, fitness
+        # Without noise the latest evaluation replaces those before.
         if self._pooling:
             pool = self._here.pools.get(program, Pool()).add(fitness, evaluation.standard_error)
             self._here.pools[program] = pool
@@ -187,7 +188,7 @@ class Evidence:
             self.values[program] = value
 
     def _figure(self, program: int, evaluation: Evaluation, count: int) -> None:
-        """Takes violation and objectives of judging number `count`; a task that has neither costs nothing."""
+        """Takes violation and objectives of evaluation number `count`; a task that has neither costs nothing."""
         if not (self.figures.names or evaluation.violation or self.figures.violations):
             return
         row = self.figures.row(evaluation)
@@ -268,6 +269,7 @@ class Evidence:
         the first of equals."""
         if not self.programs:
             return None
+        # A view of a column must be gone before the column grows: each lives within one expression.
         mask = np.frombuffer(self.status, dtype=np.uint8) == 0
         if certified:
             mask &= np.frombuffer(self.certified, dtype=np.uint8) != 0

@@ -42,6 +42,7 @@ class Front:
     def offer(self, program: int, values: Sequence[float]) -> int:
         """Offers a program that is no member; returns the member that covers it, itself where it became one."""
         point = np.array(values)
+        # Of equal points the earlier program stays, so that the order of events decides and not that of rows.
         earlier = (self._numbers < program) | (self._points != point).any(axis=1)
         covering = (self._points >= point).all(axis=1) & earlier
         if covering.any():

@@ -131,6 +131,7 @@ class Campaign:
     @classmethod
     def open(cls, name: str | None, plugins: Plugins, home: Path, *, readonly: bool = True) -> "Campaign":
         """Opens an existing campaign and replays it; `name` may be None (the one written last) or the path of a log."""
+        # A log that cannot be replayed must not stay locked.
         with ExitStack() as failing:
             log = failing.enter_context(Log.open(existing_path(home, name), readonly=readonly))
             opened = first_event(log)
@@ -261,6 +262,7 @@ class Campaign:
         """Changes settings inside a transaction; `request` names the person's request, where there was one."""
         now = time.time()
         if "budget" in changes:
+            # A time of the day means the next one from now, also when the log is replayed on another day.
             changes = {**changes, "budget": [exact(text, now) for text in changes["budget"]]}
             self._budgeted = now
         event = SettingsChanged(changes, request)

@@ -51,6 +51,7 @@ class Cases:
         if record.program is None:
             return
         key = (record.program, record.origin.case)
+        # The machinery failed, not the program: it is tried again.
         if record.evaluation.outcome is Outcome.INTERNAL:
             self._failures[key] += 1
         else:

@@ -27,6 +27,7 @@ class Descriptors:
     ) -> Evaluation:
         """Returns the evaluation with a descriptor for each axis that can be had; `from_text` are those of the text, where they are known, else
         `program` is read where they are needed."""
+        # A failure has no place on the axes.
         if evaluation.outcome is not Outcome.OK:
             return evaluation
         found = dict(evaluation.descriptors)

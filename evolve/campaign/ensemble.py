@@ -31,6 +31,7 @@ class Ensemble:
         found = draw(rng, shares)
         if found in free:
             return found
+        # A model that is always free because its answers are short and useless must not get all that the others have no time for.
         good = [name for name in free if shares[name] >= 0.5 / len(shares)]
         return draw(rng, self.shares(good)) if good else None
 

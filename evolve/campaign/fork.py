@@ -57,7 +57,7 @@ def settings_of_fork(old: Campaign, values: Mapping[str, Any], assignments: Iter
         key = assignment.partition("=")[0].strip()
         if key.partition(".")[0] in _FIXED:
             raise ConfigError(
-                f"a fork judges nothing, so it keeps the task and its parameters, got {assignment!r}. "
+                f"a fork evaluates nothing, so it keeps the task and its parameters, got {assignment!r}. "
                 "Do: run a new campaign, evolve run TASK --set task.KEY=VALUE"
             )
     settings = settings_from(tree, written)
@@ -126,6 +126,7 @@ class _Refold:
     def _move(self, record: Record) -> Record:
         """Returns the record on an island that there is, with a number for each axis that can be had."""
         state, origin, program = self._state, record.origin, record.program
+        # Fewer islands share what more of them had; none of their programs is lost.
         origin = replace(origin, island=self._island(origin.island))
         if program is None:
             return replace(record, origin=origin)

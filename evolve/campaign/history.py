@@ -44,7 +44,7 @@ KINDS: tuple[OriginKind, ...] = ("seed", "proposal", "measurement", "import")
 
 
 class Columns:
-    """The growing columns. Record n is at index n - 1. The first `since` records were judged by earlier versions of the task."""
+    """The growing columns. Record n is at index n - 1. The first `since` records were evaluated by earlier versions of the task."""
 
     def __init__(self) -> None:
         self.since: RecordId = 0
@@ -61,7 +61,7 @@ class Columns:
         self.insertions = bytearray()
         """What the archive did with each, as `Insertion`."""
         self.seconds = array("d")
-        """How long each was judged."""
+        """How long each was evaluated."""
         self.isolations: list[str] = []
         self.trusts: list[Trust] = []
         """How well each was isolated, and who computed its score; one text for each."""
@@ -77,7 +77,7 @@ class Columns:
         self.parents: list[tuple[RecordId, ...]] = []
         self.children: dict[RecordId, list[RecordId]] = {}
         self.failed: list[RecordId] = []
-        """Proposals whose program failed when it was judged."""
+        """Proposals whose program failed when it was evaluated."""
         self.programs: list[ProgramId | None] = []
         self.passed: dict[str, tuple[list[RecordId], list[float]]] = defaultdict(lambda: ([], []))
         self.noted: dict[str, tuple[list[RecordId], list[Any]]] = defaultdict(lambda: ([], []))
@@ -85,6 +85,7 @@ class Columns:
     def append(self, record: Record, insertion: Insertion = Insertion.NOT_ADDED, spent: Progress = _NOTHING) -> None:
         """Adds the next record. The last column grows last: its length is what readers may rely on. What was found on a case that
         the search must not see is no fitness here."""
+        # Strategies read these columns, and a held-out result must not guide them.
         fitness = None if record.origin.case else record.evaluation.fitness
         self.fitness.append(math.nan if fitness is None else fitness)
         if fitness is not None and record.evaluation.violation:
@@ -117,6 +118,7 @@ class Columns:
                 ids, values = self.passed[stage]
                 values.append(value)
                 ids.append(record.id)
+        # Last: readers on other threads take the length of this column as the number of records.
         self.programs.append(record.program)
 
     def first_records(self) -> dict[ProgramId, RecordId]:
@@ -211,17 +213,17 @@ class Past:
         return found[: bisect_right(found, self.length)]
 
     def failures(self, count: int) -> Sequence[RecordId]:
-        """Returns the last `count` proposals whose program failed when this version of the task judged it, the newest first."""
+        """Returns the last `count` proposals whose program failed when this version of the task evaluated it, the newest first."""
         failed = self.columns.failed
         low, high = bisect_right(failed, self.columns.since), bisect_right(failed, self.length)
         return failed[max(low, high - count) : high][::-1]
 
     def program_id(self, record: RecordId) -> ProgramId | None:
-        """Returns its program; None where there was none to judge."""
+        """Returns its program; None where there was none to evaluate."""
         return self.columns.programs[self._at(record)]
 
     def extras(self, plugin: str, after: RecordId = 0) -> Sequence[tuple[RecordId, Any]]:
-        """Returns what `plugin` stored with the records later than `after`, in their order; what an earlier version of the task judged
+        """Returns what `plugin` stored with the records later than `after`, in their order; what an earlier version of the task evaluated
         is left out."""
         if plugin not in self.columns.noted:
             return ()
@@ -230,7 +232,7 @@ class Past:
         return list(zip(ids[low:high], values[low:high], strict=True))
 
     def least_of_top(self, stage: str, share: float) -> float | None:
-        """Returns the fitness that `share` of the proposals which this stage judged last on this hardware class (at most `RECENT`) have reached; None while
+        """Returns the fitness that `share` of the proposals which this stage evaluated last on this hardware class (at most `RECENT`) have reached; None while
         there are fewer than `FEW` of them."""
         if stage not in self.columns.passed:
             return None

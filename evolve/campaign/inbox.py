@@ -52,7 +52,7 @@ class Hint:
 @tagged
 @dataclass(frozen=True, slots=True)
 class Add:
-    """A person's program, to be judged and to become a parent; as a child of `parent`, where that is no 0."""
+    """A person's program, to be evaluated and to become a parent; as a child of `parent`, where that is no 0."""
 
     files: Mapping[str, str]
     thought: str = ""
@@ -105,7 +105,7 @@ class Request:
 @dataclass(frozen=True, slots=True)
 class Answer:
     """Result of a request; `told` says it to a person, with the remedy where it was refused. `records` are those that were ruled
-    about, or have what was to be added already; `step` is the one that judges what was added. `former` was the best record before and
+    about, or have what was to be added already; `step` is the one that evaluates what was added. `former` was the best record before and
     `best` is it now, with the fitness as the user writes it."""
 
     request: str
@@ -212,6 +212,7 @@ class Inbox:
             self.folder.rmdir()
 
     def _write(self, name: str, text: str) -> None:
+        # A reader that comes in between sees no half of a request.
         draft = self.folder / f".{name}.new"
         descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
         with open(descriptor, "w", encoding="utf-8", errors="surrogatepass") as file:
@@ -229,6 +230,7 @@ class Inbox:
 
 def _request(path: Path) -> Request:
     """Reads a request from a file; raises `OSError`, and `ValueError` for what is no request of this user."""
+    # Neither a link to a file of another user nor a pipe that never answers.
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     with open(descriptor, "rb") as file:
         status = os.fstat(descriptor)

@@ -22,7 +22,7 @@ class Refused:
 
 
 class Refusals:
-    """Proposals in a row that were refused before they were judged. Of an operator those count that called no model: what a model is asked for it
+    """Proposals in a row that were refused before they were evaluated. Of an operator those count that called no model: what a model is asked for it
     pays, and its next answer may be another one."""
 
     def __init__(self) -> None:
@@ -76,4 +76,5 @@ class Refusals:
         refused = self._operators.get(operator)
         if refused is None or refused.count < TIRED or not refused.step:
             return False
+        # Each eight further refusals halve how often it is asked, so that it costs the log ever less.
         return self.unheard >= NOTHING_NEW or step - refused.step < 2 ** (refused.count // TIRED)

@@ -27,7 +27,7 @@ from evolve.types.codec import encode
 @dataclass(frozen=True, slots=True)
 class Rejudging:
     """Programs to evaluate by `task`: the seed, if `seed` says so, and the programs of these records, the best first, and of those that
-    an interrupted run has asked for already (`waiting`). `others` counts the measurements beside that such a run has left. `seconds` is the mean that judging one has taken before, None where that is not known."""
+    an interrupted run has asked for already (`waiting`). `others` counts the measurements beside that such a run has left. `seconds` is the mean that evaluating one has taken before, None where that is not known."""
 
     task: Task
     seed: bool
@@ -64,7 +64,7 @@ def plan_rejudging(campaign: Campaign, task: Task, *, everything: bool) -> Rejud
 
 def begin(campaign: Campaign, plan: Rejudging) -> Sequence[Asked]:
     """Changes the task, if it is another version, asks for what is to be judged, and returns the steps to start: all that had been asked
-    but proposals. What persons had added and was not judged is asked for again. Inside a transaction."""
+    but proposals. What persons had added and was not evaluated is asked for again. Inside a transaction."""
     added = [step.asked.action for step in campaign.state.open_steps() if isinstance(step.asked.action, Import)]
     if plan.task.version != campaign.task.version:
         definition = campaign.log.put_text(canonical(encode(plan.task)))
@@ -73,7 +73,7 @@ def begin(campaign: Campaign, plan: Rejudging) -> Sequence[Asked]:
             _ask(campaign, action)
     for record in plan.records:
         program = campaign.state.columns.programs[record - 1]
-        assert program is not None, "a record without a program is never judged again"
+        assert program is not None, "a record without a program is never evaluated again"
         _ask(campaign, Measure(record, program, why=REJUDGED))
     return [step.asked for step in campaign.state.open_steps() if not isinstance(step.asked.action, Propose)]
 
@@ -102,7 +102,7 @@ def _check_same_kind(campaign: Campaign, task: Task) -> None:
     if task.seed.files.keys() != before.seed.files.keys():
         raise ConfigError(
             f"a program of task {task.name!r} is now {', '.join(task.seed.files)}, and was {', '.join(before.seed.files)}, so that none "
-            f"of the campaign's can be judged. {remedy} {task.name}"
+            f"of the campaign's can be evaluated. {remedy} {task.name}"
         )
 
 

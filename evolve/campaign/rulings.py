@@ -68,6 +68,7 @@ def _family(state: State, program: ProgramId, *, descendants: bool) -> Sequence[
     family = {program: None}
     if descendants:
         programs = state.columns.programs
+        # Parents settle before their children, so that one pass finds all generations.
         for child, parents in zip(programs, state.columns.parents, strict=True):
             if child is not None and any(programs[parent - 1] in family for parent in parents):
                 family[child] = None
@@ -77,8 +78,8 @@ def _family(state: State, program: ProgramId, *, descendants: bool) -> Sequence[
 def _check_something_is_left(campaign: Campaign, leaving: Collection[ProgramId]) -> None:
     columns, quarantined = campaign.state.columns, campaign.state.quarantined
     out = {*leaving, *quarantined}
-    judged = zip(columns.programs[columns.since :], columns.fitness[columns.since :], strict=True)
-    if leaving and all(program in out or math.isnan(fitness) for program, fitness in judged):
+    values = zip(columns.programs[columns.since :], columns.fitness[columns.since :], strict=True)
+    if leaving and all(program in out or math.isnan(fitness) for program, fitness in values):
         raise ConfigError(
             f"nothing would be left in campaign {campaign.name!r} that could be a parent. "
             f"Do: add another program first (evolve program add FILE --campaign {campaign.name})"

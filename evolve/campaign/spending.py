@@ -67,6 +67,7 @@ def spent_by_models_alone(budget: Budget, spent: Set[Resource] = frozenset()) ->
 
 def calls_end_budget(budget: Budget, members: Sequence[ModelSection]) -> bool:
     """Returns whether calls of these models end it, and the time that they take, even where nothing comes of them."""
+    # The budget is asked about a campaign that has called for ever.
     spent = dict.fromkeys(_spent_by(members), sys.maxsize)
     return budget.spent(Progress(seconds=math.inf, **spent), None, math.inf)
 

@@ -110,7 +110,7 @@ class State:
         self.former: list[RecordId] = []
         """What `elites` said before `TaskChanged`."""
         self.judged: set[ProgramId] = set()
-        """Programs that were judged since `TaskChanged`; empty before the first."""
+        """Programs that were evaluated since `TaskChanged`; empty before the first."""
         self._spent = Progress()
         self.seconds = 0.0
         """How long the campaign had run at the last event, over all its runs."""
@@ -125,10 +125,10 @@ class State:
         """Those of `seed_values` that were measured on the present hardware class."""
         self._settings = settings
         self._tell = tell
-        self._judge_by(task)
+        self._begin_task(task)
 
-    def _judge_by(self, task: Task) -> None:
-        """An empty archive, and no seed that was judged."""
+    def _begin_task(self, task: Task) -> None:
+        """An empty archive, and no seed that was evaluated."""
         self.task = task
         self.archive = make_archive(task, self._settings)
         self.carries = bool(task.carry) and self._settings.carry
@@ -138,11 +138,11 @@ class State:
         self.seed_record: RecordId = 0
         """The record of the task's seed; 0 while it has not settled."""
         self.seed_seconds: float | None = None
-        """How long the judging of that record took."""
+        """How long the evaluation of that record took."""
         self.seed_values.clear()
         self.noise_values.clear()
         self.derived = BoundedCache()
-        """What was made of records, as this version of the task has judged them."""
+        """What was made of records, as this version of the task has evaluated them."""
         self.refusals = Refusals()
 
     @property
@@ -165,16 +165,16 @@ class State:
 
     @property
     def noise_floor(self) -> float | None:
-        """The spread of equal measurements on this machine, in the fitness's unit; None until it is known."""
+        """Spread of equal measurements on this machine, in the fitness's unit; None until it is known."""
         return self.machine.noise_floor if self.machine else None
 
     @property
     def seed_is_measured(self) -> bool:
-        """The seed has passed, and a noisy task's noise floor is known."""
+        """True where the seed has passed, and a noisy task's noise floor is known."""
         return bool(self.seed_values) and (self.task.deterministic or self.noise_floor is not None)
 
     def noise_measurement(self) -> Measure | None:
-        """One more measurement of a noisy task's seed, until there are enough for the noise floor of this machine."""
+        """Returns one more measurement of a noisy task's seed, until there are enough for the noise floor of this machine."""
         if self.task.deterministic or not self.seed_values or self.noise_floor is not None:
             return None
         asked = sum(_about_noise(step.asked.action) for step in self.steps.values())
@@ -183,7 +183,7 @@ class State:
         return Measure(about=self.seed_record, program=self.task.seed.id, why=NOISE)
 
     def case_measurement(self) -> Measure | None:
-        """A measurement of the best on a case that it was not measured on, when its score is as sure as it must be."""
+        """Returns a measurement of the best on a case that it was not measured on, when its score is as sure as it must be."""
         best = self.archive.best if self.cases.wanted else None
         if best is None or best.reported is None:
             return None
@@ -191,7 +191,7 @@ class State:
         return self.cases.due(best.program, best.record, under_way, seed=self.seed_record)
 
     def settle(self, record: Record) -> Settled:
-        """The live step: the archive takes a record, unless it was judged on a case; returns the event that says so."""
+        """Takes the live step: the archive takes a record, unless it was evaluated on a case; returns the event that says so."""
         if record.origin.case:
             event = Settled(record, Placement(Insertion.NOT_ADDED, record.origin.island))
         else:
@@ -200,7 +200,7 @@ class State:
         return event
 
     def replay(self, event: Event) -> None:
-        """The replayed step: the same, and the first difference to what is stored is kept."""
+        """Takes a replayed step: the same, and the first difference to what is stored is kept."""
         if not isinstance(event, Settled):
             self.absorb(event)
             return
@@ -232,10 +232,12 @@ class State:
                 self._reply(event)
             case _:
                 pass
+        # The strategy learns last: what it asks of the archive is then the state after the event.
         self._tell(replace(event, record=without_result(event.record)) if isinstance(event, Settled) else event)
 
     def _arrive(self, machine: MachineMeasured) -> None:
         if self.machine is not None and self.machine.hardware != machine.hardware:
+            # Noise and scores that depend on the machine are not those of another one.
             self.noise_values.clear()
             if not self.task.deterministic:
                 self.cases.move(self.machine.hardware, machine.hardware)
@@ -300,7 +302,7 @@ class State:
         self.steps.clear()
         self.judged.clear()
         self.columns.since = len(self.columns.programs)
-        self._judge_by(task)
+        self._begin_task(task)
         # What a rule found with the old evaluator's values is void; what a person has decided stays.
         self.quarantined = {about: ruling for about, ruling in self.quarantined.items() if ruling.by not in FOUND}
         self._ruled_out = frozenset(self.quarantined)
@@ -311,13 +313,13 @@ class State:
             self.archive.move_to_machine(self.machine)
 
     def elites(self) -> list[RecordId]:
-        """The first record of every elite and of the Pareto front, the best first; then the former elites that this version of the task has not judged, or has
+        """Returns the first record of every elite and of the Pareto front, the best first; then the former elites that this version of the task has not evaluated, or has
         refused: the next one may know better."""
         programs, since = self.columns.programs, self.columns.since
         holders = [*self.archive.elites(), *self.archive.front()]
         held = sorted(holders, key=lambda elite: (elite.violation, -elite.fitness, elite.record))
-        judged = zip(programs[since:], self.columns.fitness[since:], strict=True)
-        known = {elite.program for elite in held} | {program for program, fitness in judged if not math.isnan(fitness)}
+        values = zip(programs[since:], self.columns.fitness[since:], strict=True)
+        known = {elite.program for elite in held} | {program for program, fitness in values if not math.isnan(fitness)}
         left = [record for record in self.former if programs[record - 1] not in known]
         first = self.columns.first_records()
         return [*dict.fromkeys(first[elite.program] for elite in held), *left]
@@ -333,6 +335,7 @@ class State:
 
     def _record(self, record: Record, insertion: Insertion) -> None:
         self.columns.append(record, insertion, self._spent)
+        # Lessons about lessons would keep the model busy with itself.
         self.told += record.origin.operator != REFLECTION
         self.last_step = max(self.last_step, record.origin.step)
         if record.origin.kind == "seed" and record.evaluation.outcome is not Outcome.INTERNAL:
@@ -352,6 +355,7 @@ class State:
         step = self.steps.get(record.origin.step)
         if record.origin.kind in ("proposal", "import") and record.origin.operator != REFLECTION:
             self.refusals.settle(record, called=step is not None and bool(step.replies))
+        # With another parent to choose, an operator that was refused may find something new.
         if insertion >= Insertion.IMPROVED:
             self.refusals.renew()
         if step is not None:

@@ -84,6 +84,7 @@ def _make_secret(path: Path) -> None:
     try:
         with os.fdopen(descriptor, "w") as file:
             file.write(f"{secrets.token_hex(_SECRET_BYTES)}\n")
+        # A link never replaces the secret that another process made meanwhile.
         with suppress(FileExistsError):
             os.link(draft, path)
     finally:

@@ -192,6 +192,7 @@ class Log(LogReader):
 
     def close(self) -> None:
         """Ends reading and writing, and leaves all of the log in its one file; may be called again."""
+        # After a checkpoint the log is one file, which can be copied as it is.
         with self._resources, explain_errors(self.path):
             if self._writer is None:
                 return

@@ -41,6 +41,7 @@ class LogReader:
         query = f"{_EVENT} WHERE {condition}number > ? ORDER BY number LIMIT {_BATCH}"
         while batch := self._rows(query, (*values, after)):
             for row in batch:
+                # Numbers have no gap: a deleted row would otherwise pass for an event that never was.
                 if only is None and row[0] != after + 1:
                     raise damage_error(self.path, f"event {after + 1} is missing")
                 after = row[0]
@@ -57,7 +58,7 @@ class LogReader:
         return number
 
     def count_judged(self) -> tuple[int, float | None]:
-        """Returns the number of judged proposals, and the best fitness (larger is better) of one evaluation that won a place since the
+        """Returns the number of evaluated proposals, and the best fitness (larger is better) of one evaluation that won a place since the
         task changed last, programs in quarantine left out; without a replay."""
         counted = "SELECT count(*) FROM records WHERE kind = 'proposal' AND outcome <> 'screened'"
         best = """

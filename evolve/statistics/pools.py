@@ -45,6 +45,7 @@ class Pool:
         if self.count == 0 or (noise is None and self.within == 0.0 and self.count < 2):
             return None
         prior = max((noise or 0.0) ** 2, self.within)
+        # Two values that agree by luck are no proof of precision.
         degrees = PRIOR_DEGREES if prior > 0.0 else 0
         own = self.count - 1
         variance = (prior * degrees + self.squares) / (degrees + own) if degrees + own else 0.0

@@ -174,7 +174,7 @@ def test_a_budget_is_that_of_the_forks_own_log(old):
 @pytest.mark.parametrize("assignment", ["task=other", "task.n=3", "parameters.n=3"])
 def test_what_decides_scores_is_fixed(old, assignment):
     """Other parameters need other evaluations."""
-    with pytest.raises(ConfigError, match="a fork judges nothing, so it keeps the task"):
+    with pytest.raises(ConfigError, match="a fork evaluates nothing, so it keeps the task"):
         forked(old, assignment)
 
 
