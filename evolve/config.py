@@ -2,6 +2,7 @@
 
 An unknown key is an error with its path; every key has a reader."""
 
+import copy
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -352,22 +353,17 @@ class Settings(SettingsSection):
 def settings_from(values: Mapping[str, Any], assignments: Iterable[str] = ()) -> Settings:
     """Returns settings from nested values and `a.b=c` assignments (the later wins); `task.x=1` sets a parameter of the task.
     Raises `ConfigError` with the path of the key."""
-    tree = _copy(values)
+    tree = copy.deepcopy(dict(values))
     for assignment in assignments:
         path, value = parse_assignment(assignment)
-        if path[0] == "task":
-            path = ["parameters", *_parameter(path, assignment)]
+        if path == ["task"]:
+            raise ConfigError(
+                f"the task is an argument, and --set task.KEY=VALUE sets one of its parameters, got --set {assignment}. "
+                "Do: evolve run TASK"
+            )
+        path = ["parameters", *path[1:]] if path[0] == "task" else path
         put_value(tree, path, value, assignment)
     return validate_settings(tree)
-
-
-def _parameter(path: list[str], assignment: str) -> list[str]:
-    if len(path) == 1:
-        raise ConfigError(
-            f"the task is an argument, and --set task.KEY=VALUE sets one of its parameters, got --set {assignment}. "
-            "Do: evolve run TASK"
-        )
-    return path[1:]
 
 
 def validate_settings(tree: Mapping[str, Any]) -> Settings:
@@ -386,10 +382,6 @@ def with_templates(settings: Settings) -> Settings:
     templates = {**found, **section.templates}
     prompts.check(templates)
     return settings.model_copy(update={"prompts": section.model_copy(update={"folder": "", "templates": templates})})
-
-
-def _copy(values: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: _copy(value) if isinstance(value, Mapping) else value for key, value in values.items()}
 
 
 def _explain(error: ValidationError) -> str:

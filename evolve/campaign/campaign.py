@@ -93,7 +93,7 @@ class Campaign:
 
     def _begin(self, opened: Opened, changes: Sequence[SettingsChanged]) -> None:
         """Makes an empty state: nothing is folded yet."""
-        self.settings = _after(opened.settings, changes)
+        self.settings = _apply(opened.settings, changes)
         strategy = self.settings.strategy
         try:
             self.operator_names = operators_of(self.settings, self.plugins)
@@ -126,7 +126,7 @@ class Campaign:
         opened = Opened(path.stem, settings.task, task.version, name, values, versions, secret=secret)
         log = begin(path, opened, {name: definition}, now)
         # The task as the log has it: what it maps is in another order there, and a prompt must be the same in every run.
-        return cls(log, opened, Reader(log).task(opened.definition), plugins).replayed()
+        return cls(log, opened, Reader(log).task(opened.definition), plugins).replay()
 
     @classmethod
     def open(cls, name: str | None, plugins: Plugins, home: Path, *, readonly: bool = True) -> "Campaign":
@@ -137,11 +137,11 @@ class Campaign:
             opened = first_event(log)
             until = log.count()
             campaign = cls(log, opened, Reader(log).task(opened.definition), plugins, _changes(log, 0, until))
-            campaign.replayed(until)
+            campaign.replay(until)
             failing.pop_all()
         return campaign
 
-    def replayed(self, until: int | None = None) -> "Campaign":
+    def replay(self, until: int | None = None) -> "Campaign":
         """Folds the log, up to event `until` or to its end; returns itself."""
         self._fold(self.log.count() if until is None else until)
         return self
@@ -154,7 +154,7 @@ class Campaign:
             return 0
         changes = _changes(self.log, before, until)
         if all(change.changes.keys() <= WHILE_RUNNING for change in changes):
-            self.settings = _changed(self.settings, changes)
+            self.settings = _apply(self.settings.model_dump(mode="json"), changes)
         else:
             self._begin(first_event(self.log), _changes(self.log, 0, until))
         self._fold(until)
@@ -268,7 +268,7 @@ class Campaign:
         event = SettingsChanged(changes, request)
         self.state.absorb(event)
         self.record(event, at=now)
-        self.settings = _changed(self.settings, [event])
+        self.settings = _apply(self.settings.model_dump(mode="json"), [event])
         if "models" in changes:
             # Other arms learn from the whole log, as they will whenever the campaign is opened.
             self.ensemble = Ensemble(self.settings.models)
@@ -330,7 +330,7 @@ def task_of(log: Log) -> Task:
 
 def settings_of(log: Log) -> Settings:
     """Returns the settings that a campaign has now, without a replay."""
-    return _after(first_event(log).settings, _changes(log, 0, log.count()))
+    return _apply(first_event(log).settings, _changes(log, 0, log.count()))
 
 
 def _changes(log: Log, after: int, until: int) -> list[SettingsChanged]:
@@ -339,12 +339,7 @@ def _changes(log: Log, after: int, until: int) -> list[SettingsChanged]:
     return [one.event for one in stamped if isinstance(one.event, SettingsChanged) and one.number <= until]
 
 
-def _changed(settings: Settings, changes: Sequence[SettingsChanged]) -> Settings:
-    """Returns the settings after events that change them."""
-    return _after(settings.model_dump(mode="json"), changes) if changes else settings
-
-
-def _after(values: Mapping[str, Any], changes: Sequence[SettingsChanged]) -> Settings:
+def _apply(values: Mapping[str, Any], changes: Sequence[SettingsChanged]) -> Settings:
     for change in changes:
         values = {**values, **change.changes}
     return validate_settings(dict(values))

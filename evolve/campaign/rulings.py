@@ -1,4 +1,4 @@
-"""A person's rulings: which programs they are about, and what they change.
+"""Rulings of persons on programs.
 
 A ruling that changes nothing is not written, and none takes the last program that could be a parent."""
 
@@ -42,13 +42,13 @@ def rule(campaign: Campaign, wish: Quarantine | Release, request: str) -> Answer
 
 
 def best_record(state: State) -> RecordId:
-    """The record of the best program; 0 where there is none."""
+    """Returns the record of the best program; 0 where there is none."""
     best = state.archive.best
     return 0 if best is None else best.record
 
 
 def program_of(campaign: Campaign, record: RecordId) -> ProgramId:
-    """The program of a record; raises `ConfigError` where there is none."""
+    """Returns the program of a record; raises `ConfigError` where there is none."""
     programs = campaign.state.columns.programs
     if not 1 <= record <= len(programs):
         raise ConfigError(
@@ -64,7 +64,7 @@ def program_of(campaign: Campaign, record: RecordId) -> ProgramId:
 
 
 def _family(state: State, program: ProgramId, *, descendants: bool) -> Sequence[ProgramId]:
-    """The program, and all that have it or one of the others among their parents, in the order of their records."""
+    """Returns the program, and all that have it or one of the others among their parents, in the order of their records."""
     family = {program: None}
     if descendants:
         programs = state.columns.programs
@@ -88,8 +88,7 @@ def _check_something_is_left(campaign: Campaign, leaving: Collection[ProgramId])
 
 def _format_answer(name: str, wish: Quarantine | Release, what: What, records: Sequence[RecordId]) -> str:
     if not records:
-        return f"{name}/{wish.record} is {_BEFORE[what]}" + (
-            ", and so is all that came of it" if wish.descendants else ""
-        )
+        more = ", and so is all that came of it" if wish.descendants else ""
+        return f"{name}/{wish.record} is {_BEFORE[what]}{more}"
     more = f" and {len(records) - _NAMED:,} more" if len(records) > _NAMED else ""
     return f"{_DONE[what]}: {', '.join(f'{name}/{record}' for record in records[:_NAMED])}{more}"
