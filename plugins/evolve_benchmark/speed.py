@@ -14,13 +14,8 @@ from typing import Any, TypeAlias
 
 from numpy.random import Generator
 
-<<<<<<< HEAD
-from evolve import Candidate, Evaluation
-from evolve.statistics import Interval, Race, combine, median_interval
-=======
 from evolve import Evaluation
-from evolve.statistics import Interval, Race, combined, median_interval
->>>>>>> main
+from evolve.statistics import Interval, Race, combine, median_interval
 from evolve.types import TaskError
 from evolve_benchmark.pairs import BalancedPairs, Pair, PairMeter, TimedSession
 from evolve_benchmark.problem import INSTANCES, ORDER, EvaluationContext, Instance, RefusedAnswer
@@ -186,16 +181,10 @@ def _summarise(run: _SpeedRun) -> Evaluation:
     )
 
 
-<<<<<<< HEAD
-def _error(rounds: Sequence[Sequence[float]]) -> Interval:
-    """That of what all rounds say, which processes may say differently; a process of one round is counted with the one before."""
-    return combine([median_interval(values) for values in _grouped(rounds)])
-=======
 def _check_possible(most: float | None, largest: float) -> None:
     if most is not None and largest > math.log(most):
         why = f"instances of one kind took {math.exp(-largest):.2g} of the seed's time, and nothing can be more than {most:g} times as fast"
         raise RefusedAnswer(Evaluation.wrong(why, tag="impossible time"))
->>>>>>> main
 
 
 def _spread(rounds: Sequence[Sequence[float]]) -> Interval:
@@ -204,7 +193,7 @@ def _spread(rounds: Sequence[Sequence[float]]) -> Interval:
     if len(groups[-1]) == 1:
         alone = groups.pop()
         groups[-1] += alone
-    return combined([median_interval(values) for values in groups])
+    return combine([median_interval(values) for values in groups])
 
 
 def list_timings(pairs: Sequence[BalancedPairs]) -> list[TimingRow]:

@@ -88,13 +88,8 @@ def is_close(claimed: float, found: float) -> bool:
 def compare_noisy(
     what: str, claimed: ValueClaim, found: Sequence[float], fitness: Fitness, *, elsewhere: str = ""
 ) -> ClaimCheck:
-<<<<<<< HEAD
-    """Compares noisy values, judged again at least twice. `elsewhere` says that this is another hardware class."""
-    pool = pool_values(found)
-=======
     """Compares noisy values, evaluated again at least twice. `elsewhere` says that this is another hardware class."""
-    pool = pooled(found)
->>>>>>> main
+    pool = pool_values(found)
     error = pool.standard_error(None) or 0.0
     own = _own_error(claimed, error * math.sqrt(pool.count / claimed.count))
     within = student_quantile(LEVEL, PRIOR_DEGREES + pool.count - 1) * error_of_difference(own, error)
@@ -121,13 +116,8 @@ def _own_error(claimed: ValueClaim, implied: float) -> float:
 
 
 def compare_with_seed(what: str, gains: Sequence[float], fitness: Fitness, *, elsewhere: str = "") -> ClaimCheck:
-<<<<<<< HEAD
-    """Compares a program with the seed on a case, by its gain (larger is better, whatever the task's direction) with each random seed. One worse judging may be chance; several show it."""
-    pool = pool_values(gains)
-=======
     """Compares a program with the seed on a case, by its gain (larger is better, whatever the task's direction) with each random seed. One worse evaluation may be chance; several show it."""
-    pool = pooled(gains)
->>>>>>> main
+    pool = pool_values(gains)
     shown = (
         "no worse than the seed",
         f"{fitness.shown(pool.mean) + 0.0:+.4g} to the seed"
