@@ -6,8 +6,8 @@ import importlib.util
 import sys
 from contextlib import closing
 
-from evolve.evaluation import Job, LocalExecutor, decode_report, encode_job
 from evolve.devices import find_gpus
+from evolve.evaluation import Job, LocalExecutor, decode_report, encode_job
 from evolve.sandbox import Means
 from evolve.sandbox.machine.probe import probe
 from evolve.task import list_bundled, load

@@ -1,13 +1,23 @@
-"""The settings of a campaign: one model, from the command line, stored with the campaign's first event.
+"""Settings of a campaign, from files and the command line, stored with the campaign's first event.
 
-Invariant: an unknown key is an error with its path; every key has a reader."""
+An unknown key is an error with its path; every key has a reader."""
 
+import copy
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    FiniteFloat,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 from evolve import prompts
 from evolve.assignments import parse_assignment, put_value
@@ -20,13 +30,18 @@ from evolve.types.secrets import place_of_key
 _REMEDY = "Do: `evolve run TASK --dry-run` shows every setting with its value"
 
 
-class Section(BaseModel):
+class SettingsSection(BaseModel):
     """A table of settings."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class AxisSection(Section):
+def _as_table(key: str, kind: type) -> BeforeValidator:
+    """Lets a value of one kind stand for the table in which it is the value of `key`."""
+    return BeforeValidator(lambda value: {key: value} if isinstance(value, kind) else value)
+
+
+class AxisSection(SettingsSection):
     """One of `archive.axes`."""
 
     name: str = Field(min_length=1)
@@ -41,7 +56,7 @@ class AxisSection(Section):
         return self
 
 
-class IslandsSection(Section):
+class IslandsSection(SettingsSection):
     """`archive.*`: the shape and the rules of the archive. Counts are settled proposals of an island; 0 means never."""
 
     islands: int = Field(default=4, ge=1, le=1000, description="how many islands")
@@ -78,21 +93,21 @@ class IslandsSection(Section):
     centroids: int = Field(default=1000, ge=2, le=5000, description='how many regions `"cvt"` has')
 
     @model_validator(mode="after")
-    def _named_once(self) -> "IslandsSection":
+    def _check_names(self) -> "IslandsSection":
         names = [axis.name for axis in self.axes]
         if len(set(names)) < len(names):
             raise ValueError(f"each axis has a name of its own, got {', '.join(names)}")
         return self
 
 
-class ConfirmSection(Section):
+class ConfirmSection(SettingsSection):
     """`confirm.*`: when a gain is measured again before it counts."""
 
     share: float = Field(
         default=0.2,
         ge=0,
         le=1,
-        description="the share of judge time that measurements may take: repeated ones, and certificates",
+        description="the share of evaluation time that measurements may take: repeated ones, and certificates",
     )
     z: float = Field(
         default=2.0,
@@ -104,11 +119,11 @@ class ConfirmSection(Section):
         default=5,
         ge=2,
         le=100,
-        description="how often the seed of a noisy task is judged, to learn the noise floor",
+        description="how often the seed of a noisy task is evaluated, to learn the noise floor",
     )
 
 
-class StrategySection(Section):
+class StrategySection(SettingsSection):
     """`strategy.*`: which one, and its own settings."""
 
     name: str = Field(
@@ -117,7 +132,7 @@ class StrategySection(Section):
     settings: dict[str, Any] = Field(default_factory=dict, description="the strategy's own settings: below")
 
 
-class OperatorsSection(Section):
+class OperatorsSection(SettingsSection):
     """`operators.*`: names (none: the strategy's default), and settings by operator."""
 
     names: tuple[str, ...] = Field(
@@ -128,7 +143,7 @@ class OperatorsSection(Section):
     )
 
 
-class ModelSection(Section):
+class ModelSection(SettingsSection):
     """One of `models.members`."""
 
     name: str = Field(min_length=1, max_length=80)
@@ -156,7 +171,7 @@ class ModelSection(Section):
         return settings
 
 
-class ModelsSection(Section):
+class ModelsSection(SettingsSection):
     """`models.*`: which models propose, and which of them is asked next."""
 
     members: tuple[ModelSection, ...] = Field(
@@ -179,13 +194,13 @@ class ModelsSection(Section):
 
     @property
     def proposing(self) -> tuple[str, ...]:
-        """Those of the members that make proposals: all that serve no other purpose alone."""
+        """Members that make proposals: all that serve no other purpose alone."""
         elsewhere = {name for purpose, name in self.purposes.items() if purpose != PROPOSE}
         wanted = self.purposes.get(PROPOSE)
         return tuple(member.name for member in self.members if member.name not in elsewhere or member.name == wanted)
 
     @model_validator(mode="after")
-    def _named_once(self) -> "ModelsSection":
+    def _check_names(self) -> "ModelsSection":
         names = [member.name for member in self.members]
         if len(set(names)) < len(names):
             raise ValueError(f"each model has a name of its own, got {', '.join(names)}")
@@ -199,7 +214,7 @@ class ModelsSection(Section):
         return self
 
 
-class LessonsSection(Section):
+class LessonsSection(SettingsSection):
     """`lessons.*`: what a model is asked to learn from what was tried."""
 
     every: int = Field(
@@ -209,7 +224,7 @@ class LessonsSection(Section):
     )
 
 
-class PromptsSection(Section):
+class PromptsSection(SettingsSection):
     """`prompts.*`: what models read."""
 
     folder: str = Field(
@@ -231,14 +246,14 @@ class PromptsSection(Section):
     )
 
 
-class NoveltySection(Section):
+class NoveltySection(SettingsSection):
     """`novelty.*`: how near to others a model's programs may be."""
 
     distance: float | None = Field(
         default=None,
         ge=0,
         le=0.5,
-        description="a model's program is not judged when its distance to another one of its island is smaller: see screening. 0: never; "
+        description="a model's program is not evaluated when its distance to another one of its island is smaller: see screening. 0: never; "
         "null: as the task says in `[novelty]`",
     )
     cosine: float = Field(
@@ -249,11 +264,11 @@ class NoveltySection(Section):
     )
 
 
-class OutageSection(Section):
+class OutageSection(SettingsSection):
     """`outage.*`: what a campaign does when its machinery fails."""
 
     wait_seconds: FiniteFloat = Field(
-        default=600.0, ge=0, description="how long it waits for judges that fail on the seed, too, before it gives up"
+        default=600.0, ge=0, description="how long it waits for workers that fail on the seed, too, before it gives up"
     )
     model_wait_seconds: FiniteFloat = Field(
         default=1800.0, ge=0, description="how long it waits for a model that is down before it does without it"
@@ -264,7 +279,7 @@ class OutageSection(Section):
     )
 
 
-class TrackersSection(Section):
+class TrackersSection(SettingsSection):
     """`trackers.*`: who is told of the campaign while it runs."""
 
     names: tuple[str, ...] = Field(
@@ -285,8 +300,8 @@ class TrackersSection(Section):
         return self
 
 
-class Settings(Section):
-    """Everything that decides how a campaign runs."""
+class Settings(SettingsSection):
+    """Settings of a campaign: everything that decides how it runs."""
 
     task: str = Field(description="the task: the argument of `evolve run`, not set with `--set`")
     parameters: dict[str, bool | int | float | str] = Field(
@@ -298,12 +313,14 @@ class Settings(Section):
         default_factory=usable_cores,
         ge=1,
         le=1024,
-        description="how many candidates are judged side by side; also `--workers`",
+        description="how many candidates are evaluated side by side; also `--workers`",
     )
-    budget: tuple[str, ...] = Field(
-        default=(),
-        description='what the campaign may spend in total, as texts like `"60s"`: see the command line; also `--budget`. Without one, '
-        "Ctrl-C ends the run",
+    budget: Annotated[tuple[str, ...], BeforeValidator(lambda value: (value,) if isinstance(value, str) else value)] = (
+        Field(
+            default=(),
+            description='what the campaign may spend in total, as texts like `"60s"`: see the command line; also `--budget`. Without one, '
+            "Ctrl-C ends the run",
+        )
     )
     sandbox: Level = Field(
         default=Level.STANDARD,
@@ -313,16 +330,16 @@ class Settings(Section):
     deterministic: bool = Field(default=False, description="one step at a time and no cache; also `--deterministic`")
     cache: bool = Field(
         default=True,
-        description="results of earlier campaigns on the same version of a deterministic task are used again, where judging took 0.1 s or "
+        description="results of earlier campaigns on the same version of a deterministic task are used again, where an evaluation took 0.1 s or "
         "more. For a plugin's evaluator the same release of its package is wanted, too; one that is installed with `pip install -e` is "
-        "judged anew",
+        "evaluated anew",
     )
     carry: bool = Field(
         default=True,
         description="children are given what their parents left, where the task says what that is (`[carry]`)",
     )
-    strategy: StrategySection = StrategySection()
-    operators: OperatorsSection = OperatorsSection()
+    strategy: Annotated[StrategySection, _as_table("name", str)] = StrategySection()
+    operators: Annotated[OperatorsSection, _as_table("names", list)] = OperatorsSection()
     models: ModelsSection = ModelsSection()
     lessons: LessonsSection = LessonsSection()
     prompts: PromptsSection = PromptsSection()
@@ -330,40 +347,35 @@ class Settings(Section):
     confirm: ConfirmSection = ConfirmSection()
     novelty: NoveltySection = NoveltySection()
     outage: OutageSection = OutageSection()
-    trackers: TrackersSection = TrackersSection()
+    trackers: Annotated[TrackersSection, _as_table("names", list)] = TrackersSection()
 
 
 def settings_from(values: Mapping[str, Any], assignments: Iterable[str] = ()) -> Settings:
-    """Settings from nested values and `a.b=c` assignments (the later wins); `task.x=1` sets a parameter of the task.
+    """Returns settings from nested values and `a.b=c` assignments (the later wins); `task.x=1` sets a parameter of the task.
     Raises `ConfigError` with the path of the key."""
-    tree = _copy(values)
+    tree = copy.deepcopy(dict(values))
     for assignment in assignments:
         path, value = parse_assignment(assignment)
-        if path[0] == "task":
-            path = ["parameters", *_parameter(path, assignment)]
+        if path == ["task"]:
+            raise ConfigError(
+                f"the task is an argument, and --set task.KEY=VALUE sets one of its parameters, got --set {assignment}. "
+                "Do: evolve run TASK"
+            )
+        path = ["parameters", *path[1:]] if path[0] == "task" else path
         put_value(tree, path, value, assignment)
-    return validated(tree)
+    return validate_settings(tree)
 
 
-def _parameter(path: list[str], assignment: str) -> list[str]:
-    if len(path) == 1:
-        raise ConfigError(
-            f"the task is an argument, and --set task.KEY=VALUE sets one of its parameters, got --set {assignment}. "
-            "Do: evolve run TASK"
-        )
-    return path[1:]
-
-
-def validated(tree: Mapping[str, Any]) -> Settings:
-    """The settings that `tree` spells; raises `ConfigError` with the path of the first key that is wrong."""
+def validate_settings(tree: Mapping[str, Any]) -> Settings:
+    """Returns the settings that `tree` spells; raises `ConfigError` with the path of the first key that is wrong."""
     try:
         return Settings.model_validate(dict(tree))
     except ValidationError as error:
-        raise ConfigError(_explained(error)) from error
+        raise ConfigError(_explain(error)) from error
 
 
 def with_templates(settings: Settings) -> Settings:
-    """The settings with what their folder of templates holds, so that a log needs no folder; raises `ConfigError` for one that cannot be
+    """Returns the settings with what their folder of templates holds, so that a log needs no folder; raises `ConfigError` for one that cannot be
     used."""
     section = settings.prompts
     found = prompts.from_folder(Path(section.folder).expanduser()) if section.folder else {}
@@ -372,16 +384,12 @@ def with_templates(settings: Settings) -> Settings:
     return settings.model_copy(update={"prompts": section.model_copy(update={"folder": "", "templates": templates})})
 
 
-def _copy(values: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: _copy(value) if isinstance(value, Mapping) else value for key, value in values.items()}
-
-
-def _explained(error: ValidationError) -> str:
+def _explain(error: ValidationError) -> str:
     first = error.errors()[0]
     path = [str(part) for part in first["loc"]]
     where = ".".join(path)
     if first["type"] == "extra_forbidden":
-        return f"unknown setting {where!r}.{did_you_mean(path[-1], _known(path[:-1]))} {_REMEDY}"
+        return f"unknown setting {where!r}.{did_you_mean(path[-1], _keys_at(path[:-1]))} {_REMEDY}"
     if first["type"] == "tuple_type":
         example = json.dumps([first["input"]], default=str)
         return (
@@ -391,8 +399,8 @@ def _explained(error: ValidationError) -> str:
     return f"setting {where!r}: {first['msg'].removeprefix('Value error, ')}{got}. {_REMEDY}"
 
 
-def _known(path: list[str]) -> list[str]:
-    """The keys of the table at `path`; a number in it is one of a list of tables."""
+def _keys_at(path: list[str]) -> list[str]:
+    """Returns the keys of the table at `path`; a number in it is one of a list of tables."""
     model: Any = Settings
     for part in path:
         model = get_args(model)[0] if part.isdigit() else model.model_fields[part].annotation

@@ -84,10 +84,6 @@ class Plugins:
         found = _find("operator", name, self.operators)
         return guarded(found.plugin, found.entry.factory, _checked(found, settings))
 
-    def operator_settings(self, name: str, settings: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The settings of an operator with their defaults; raises `ConfigError` for those that it cannot have."""
-        return _checked(_find("operator", name, self.operators), settings)
-
     def strategy(self, name: str, settings: Mapping[str, Any], operators: Sequence[str]) -> Strategy:
         """A strategy with its settings, for a campaign with these operators; raises `ConfigError`, `PluginError`."""
         found = _find("strategy", name, self.strategies)

@@ -101,22 +101,22 @@ def test_requests_that_a_killed_engine_has_taken_are_done_once(place, monkeypatc
     place.go_on(monkeypatch)
     assert (len(events(place, Ruled)), len(events(place, LessonWritten))) == (1, 1)
     assert [event.record.origin.kind for event in events(place, Settled)].count("import") == 1
-    assert [Inbox(place.log_path).answered(f"{number:08x}").accepted for number in (1, 2, 3)] == [True] * 3
+    assert [Inbox(place.log_path).take_answer(f"{number:08x}").accepted for number in (1, 2, 3)] == [True] * 3
     assert_replays(place)
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
 def test_other_settings_that_a_killed_engine_has_taken_hold_once(place, monkeypatch, when):
     """By the run that was killed or by the next; the log replays to the same."""
-    Inbox(place.log_path).put(Request("00000001", Configure(("budget=['20programs']", "confirm.share=0.1"))), 1.0)
+    Inbox(place.log_path).put(Request("00000001", Configure(("budget=['20programs']", "judges=3"))), 1.0)
     assert ended(place.start((when, 2))) == -signal.SIGKILL
     assert len(events(place, SettingsChanged)) == (when == "after")
     place.go_on(monkeypatch)
     (change,) = events(place, SettingsChanged)
-    assert (sorted(change.changes), change.request) == (["budget", "confirm"], "00000001")
-    assert Inbox(place.log_path).answered("00000001").accepted
+    assert (sorted(change.changes), change.request) == (["budget", "judges"], "00000001")
+    assert Inbox(place.log_path).take_answer("00000001").accepted
     with closing(place.opened()) as campaign:
-        assert (campaign.settings.confirm.share, campaign.state.progress.programs) == (0.1, 20)
+        assert (campaign.settings.judges, campaign.state.progress.programs) == (3, 20)
     assert_replays(place)
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from evolve import plugins
 from evolve.campaign import file
-from evolve.config import ModelSection, validated
+from evolve.config import ModelSection, validate_settings
 from tests.pages import read_chapter
 
 PAGE = read_chapter("models", "Models")
@@ -55,7 +55,7 @@ def test_the_campaign_files_of_the_page_are_such(tmp_path, name):
     """Their members have settings that their kinds take, as far as this installation has the kinds."""
     (text,) = re.findall(rf"^```toml\n# {name}\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
     (tmp_path / name).write_text(text, "utf-8")
-    members = validated({"task": "none", **file.read(tmp_path / name)}).models.members
+    members = validate_settings({"task": "none", **file.read(tmp_path / name)}).models.members
     known = plugins.load(()).models
     assert members
     for member in members:

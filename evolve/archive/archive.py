@@ -16,7 +16,7 @@ from evolve.archive.contests import Contests, migrate, rearrange, reset
 from evolve.archive.evidence import FAILED, QUARANTINED, Evidence
 from evolve.archive.island import Rank
 from evolve.archive.pareto import Pareto
-from evolve.archive.values import ArchiveSettings, Challenger, Elite, Stats
+from evolve.archive.values import ArchiveSettings, Elite, Stats
 from evolve.types import (
     NOBODYS_FAULT,
     Axis,
@@ -92,9 +92,10 @@ class Archive:
             )
         else:
             self._evidence.measure(program, record.id, record.evaluation, fitness)
-            insertion = self._contests.measured(program)
-        self._pareto.changed(program)
+            insertion = self._contests.settle_again(program)
+        self._pareto.update(program)
         cell = self._evidence.cells[program]
+        # All islands begin with the seed.
         everywhere = record.origin.kind == "seed"
         if everywhere and self._pareto.seed is None:
             self._pareto.seed = program
@@ -114,11 +115,11 @@ class Archive:
             stranger = record.evaluation.certified
             return Placement(Insertion.NOT_ADDED, record.origin.island) if stranger else self._newcomer(record)
         evaluation, cell = record.evaluation, self._evidence.cells[program]
-        self._contests.confirmation.queue.ended(program, measured=evaluation.outcome not in NOBODYS_FAULT)
+        self._contests.confirmation.queue.end(program, measured=evaluation.outcome not in NOBODYS_FAULT)
         fitness = evaluation.fitness
         if fitness is not None and fitness <= self._bound:
             self._evidence.measure(program, record.id, evaluation, fitness)
-            self._pareto.changed(program)
+            self._pareto.update(program)
         elif evaluation.outcome not in NOBODYS_FAULT:
             self._exclude(program, FAILED)
             return Placement(Insertion.NOT_ADDED, self._evidence.homes[program], cell)
@@ -126,7 +127,7 @@ class Archive:
 
     def _after(self, program: int) -> Insertion:
         """Returns what a program won by a measurement, else whether it still waits."""
-        insertion = self._contests.measured(program)
+        insertion = self._contests.settle_again(program)
         return Insertion.PENDING if insertion is Insertion.NOT_ADDED and self._contests.waits(program) else insertion
 
     def _count(self, number: int) -> None:
@@ -158,12 +159,12 @@ class Archive:
             return
         self._evidence.status[program] &= ~QUARANTINED
         self._contests.readmit(program)
-        self._pareto.changed(program)
+        self._pareto.update(program)
 
     def _exclude(self, program: int, reason: int) -> None:
         self._evidence.status[program] |= reason
         self._contests.expel(program)
-        self._pareto.changed(program)
+        self._pareto.update(program)
 
     def accepts(self, record: RecordId) -> bool:
         """Returns whether the program of a record may hold a place: it was accepted, and is neither quarantined nor has it failed since."""
@@ -175,18 +176,18 @@ class Archive:
         self._shown.clear()
         rearrange(self._contests, island, records)
 
-    def measured_machine(self, event: MachineMeasured) -> None:
+    def move_to_machine(self, event: MachineMeasured) -> None:
         """Takes the start of a run on a machine. Noisy estimates of another hardware class must be measured again before they may defend."""
         self._shown.clear()
         if self._contests.confirmation.rule.noisy and self._evidence.move_to(event.hardware):
-            self._pareto.all_changed()
+            self._pareto.rebuild()
         self._contests.rule_changed(replace(self._contests.confirmation.rule, noise_floor=event.noise_floor))
 
-    def asked(self, measure: Measure) -> None:
+    def mark_asked(self, measure: Measure) -> None:
         """Marks a measurement as asked for, by `due` or otherwise: it is not due again before it settles."""
         program = self._evidence.find(measure.program)
         if program is not None:
-            self._contests.confirmation.queue.asked(program)
+            self._contests.confirmation.queue.mark_asked(program)
 
     # --- measurements
 
@@ -199,28 +200,6 @@ class Archive:
         program, why = found
         stage = "certify" if self._contests.confirmation.rule.certifies else ""
         return Measure(self._evidence.records[program], self._evidence.programs[program], stage, why)
-
-    @property
-    def pending(self) -> Sequence[Challenger]:
-        """Challengers that wait for a measurement: the best's first, then by island and cell."""
-        evidence = self._evidence
-        rival = self._contests.best_so_far.rival
-        waiting: list[tuple[int | None, int]] = [] if rival is None else [(None, rival)]
-        waiting += [
-            (number, program)
-            for number, island in enumerate(self._contests.islands)
-            for _, program in sorted(island.waiting.items())
-        ]
-        return [
-            Challenger(
-                evidence.records[program],
-                evidence.programs[program],
-                evidence.values[program],
-                number,
-                evidence.cells[program],
-            )
-            for number, program in waiting
-        ]
 
     # --- questions
 
@@ -307,16 +286,6 @@ class Archive:
             qd_score=math.fsum(values),
             best=max(values, default=None),
         )
-
-    @property
-    def qd_score(self) -> float:
-        """The sum over the occupied cells of all islands of the best fitness there; a cell whose best misses a constraint adds none."""
-        return self.stats().qd_score
-
-    @property
-    def coverage(self) -> float:
-        """The share of cells that are occupied on any island."""
-        return self.stats().coverage
 
     def front(self) -> Sequence[Elite]:
         """Returns the Pareto front over the task's objectives, the best in the first one first: every program that meets the constraints and

@@ -139,11 +139,11 @@ class MeasurementQueue:
         """Something waits for a measurement: the challenger `program` of a cell or the title, or a refresh of it."""
         heappush(self._heap, QueueEntry(_TURNS.get(island, 1), rank, program, island, cell))
 
-    def asked(self, program: int) -> None:
+    def mark_asked(self, program: int) -> None:
         """Counts a measurement of this program that is under way."""
         self.in_flight[program] = self.in_flight.get(program, 0) + 1
 
-    def ended(self, program: int, *, measured: bool) -> None:
+    def end(self, program: int, *, measured: bool) -> None:
         """Ends a measurement of this program; `measured` is false where the machinery failed."""
         left = self.in_flight.pop(program, 1) - 1
         if left > 0:

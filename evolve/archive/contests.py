@@ -35,6 +35,7 @@ class BestSoFar:
             return Insertion.IMPROVED
         if verdict is ContestVerdict.PENDING:
             return self._wait(program)
+        # Confirm and refresh: the challenger was measured again and lost, so the luck may be the incumbent's.
         if confirmed and self.holder is not None:
             self._confirmation.refresh(self.holder)
         if self.rival == program:
@@ -59,7 +60,7 @@ class BestSoFar:
 
     def _hold(self, program: int) -> None:
         self.holder = program
-        self._evidence.won(program)
+        self._evidence.forget_reported(program)
 
     def _call(self) -> None:
         """Lets the best elite of all islands challenge, where it is not the best already; while there is no best, every program counts."""
@@ -135,7 +136,7 @@ class Contests:
 
     def _give(self, program: int, number: int, cell: int) -> None:
         if program != self.best_so_far.holder and not any(program in island for island in self.islands):
-            self.evidence.won(program)
+            self.evidence.forget_reported(program)
         island = self.islands[number]
         island.put(program, cell, self.evidence.rank(program))
         if island.waiting.get(cell) == program:
@@ -157,7 +158,7 @@ class Contests:
         if challenger is not None:
             self.enter(challenger, number)
 
-    def measured(self, program: int) -> Insertion:
+    def settle_again(self, program: int) -> Insertion:
         """Returns a program's estimate, or what is in flight for it, has changed: every contest that it is a side of is settled anew.
         Where it is found to miss a constraint, the best remaining member of its cell is a challenger. Returns the most that it won."""
         cell, home = self.evidence.cells[program], self.evidence.homes[program]

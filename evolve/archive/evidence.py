@@ -5,7 +5,8 @@ estimated as the fitness is: in a noisy task by the mean over all measurements o
 meets the constraints when it met them every time. What a task does not have costs nothing here."""
 
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -16,32 +17,26 @@ from evolve.archive.values import Estimate
 from evolve.statistics import Pool
 from evolve.types import Evaluation, Objective, ProgramId, Record, RecordId
 
+QUARANTINED = 1
+FAILED = 2
 
-class HardwareMeans:
-    """Means on one hardware class: the mean violation of each program that ever missed a constraint there, and the mean objectives, row
-    by row."""
 
-    def __init__(self, width: int) -> None:
-        self.violations: dict[int, float] = {}
-        self.rows = array("d")
-        self._width = width
+@dataclass(slots=True)
+class HardwareClass:
+    """Measurements on one hardware class, by program: the `pools` of a noisy task, those measured since a program won its place (`reported`), and
+    the mean violation followed by the mean objectives, where there is something to tell."""
 
-    def take(self, program: int, evaluation: Evaluation, values: Sequence[float], count: int) -> None:
-        """Takes judging number `count` of a program."""
-        missed = self.violations.get(program, 0.0)
-        if missed or evaluation.violation:
-            self.violations[program] = _mean(missed, evaluation.violation, count)
-        start = program * self._width
-        short = start + self._width - len(self.rows)
-        if short > 0:
-            self.rows.extend([0.0] * short)
-        for place, value in enumerate(values, start):
-            self.rows[place] = _mean(self.rows[place], value, count)
+    pools: dict[int, Pool] = field(default_factory=dict)
+    reported: dict[int, Pool] = field(default_factory=dict)
+    means: dict[int, tuple[float, ...]] = field(default_factory=dict)
 
-    def row(self, program: int) -> "array[float]":
-        """Returns the mean objectives of a program."""
-        start = program * self._width
-        return self.rows[start : start + self._width]
+    def state(self) -> dict[str, Any]:
+        """Returns everything as plain data."""
+        return {
+            "pools": [[program, *astuple(pool)] for program, pool in sorted(self.pools.items())],
+            "reported": [[program, *astuple(pool)] for program, pool in sorted(self.reported.items())],
+            "means": sorted(self.means.items()),
+        }
 
 
 class Figures:
@@ -52,37 +47,24 @@ class Figures:
         self.names = tuple(objective.name for objective in objectives)
         self.violations: dict[int, float] = {}
         self._rows = array("d")
-        self._here = HardwareMeans(len(self.names))
-        self._classes: dict[str, HardwareMeans] = {}
 
     def holds(self, evaluation: Evaluation) -> bool:
         """Returns whether each objective has a value there."""
         return evaluation.objectives.keys() >= set(self.names) if self.names else True
 
-    def take(self, program: int, evaluation: Evaluation, count: int) -> None:
-        """Takes a judging that ended OK, number `count` of this program here; a first one of program n follows that of n - 1. Where
-        there are no objectives, a judging need not be told before one has missed a constraint."""
-        values = [evaluation.objectives[name] for name in self.names]
-        self._here.take(program, evaluation, values, count)
-        self._publish(program)
+    def row(self, evaluation: Evaluation) -> tuple[float, ...]:
+        """Returns the violation and the objectives of an evaluation."""
+        return evaluation.violation, *(evaluation.objectives[name] for name in self.names)
 
-    def _publish(self, program: int) -> None:
-        """Publishes the means of the present hardware class."""
-        missed = self._here.violations.get(program, 0.0)
-        if missed:
-            self.violations[program] = missed
+    def put(self, program: int, row: tuple[float, ...]) -> None:
+        """Replaces the violation and the objectives of a program. Where there are objectives, the first of program n follows that of n - 1."""
+        violation, *values = row
+        if violation:
+            self.violations[program] = violation
         else:
             self.violations.pop(program, None)
-        start = program * len(self.names)
-        self._rows[start : start + len(self.names)] = self._here.row(program)
-
-    def move_to(self, hardware: str, judged: Iterable[int]) -> None:
-        """Makes the means of this hardware class count, for the programs that were judged on it."""
-        if not self._classes:
-            self._classes[hardware] = self._here
-        self._here = self._classes.setdefault(hardware, HardwareMeans(len(self.names)))
-        for program in judged:
-            self._publish(program)
+        start = program * len(values)
+        self._rows[start : start + len(values)] = array("d", values)
 
     def feasible(self, program: int) -> bool:
         """Returns whether a program meets the constraints."""
@@ -114,51 +96,7 @@ class Figures:
 
     def state(self) -> dict[str, Any]:
         """Returns everything as plain data."""
-        classes = self._classes or {"": self._here}
-        return {
-            "violations": sorted(self.violations.items()),
-            "objectives": list(self._rows),
-            "means": {
-                hardware: [sorted(means.violations.items()), list(means.rows)]
-                for hardware, means in sorted(classes.items())
-            },
-        }
-
-
-def _mean(before: float, value: float, count: int) -> float:
-    return value if count == 1 else before + (value - before) / count
-
-
-QUARANTINED = 1
-FAILED = 2
-
-
-class Pools:
-    """One pool per program, of one hardware class; a count of 0 means never measured there."""
-
-    def __init__(self) -> None:
-        self.counts = array("i")
-        self.means = array("d")
-        self.squares = array("d")
-        self.within = array("d")
-
-    def get(self, program: int) -> Pool:
-        """Returns the pool of a program."""
-        if program >= len(self.counts):
-            return Pool()
-        return Pool(self.counts[program], self.means[program], self.squares[program], self.within[program])
-
-    def put(self, program: int, pool: Pool) -> None:
-        """Replaces the pool of a program."""
-        missing = program + 1 - len(self.counts)
-        if missing > 0:
-            self.counts.extend([0] * missing)
-            for column in (self.means, self.squares, self.within):
-                column.extend([0.0] * missing)
-        self.counts[program] = pool.count
-        self.means[program] = pool.mean
-        self.squares[program] = pool.squares
-        self.within[program] = pool.within
+        return {"violations": sorted(self.violations.items()), "objectives": list(self._rows)}
 
 
 class Evidence:
@@ -173,20 +111,22 @@ class Evidence:
         self.homes = array("i")
         self.status = bytearray()
         self.certified = bytearray()
-        self.reported: dict[int, Pool] = {}
         self.figures = Figures(objectives)
         self._grid = grid
         self._pooling = pooling
         self._points = array("d")
         self._numbers: dict[ProgramId, int] = {}
         self._by_record = array("i")
-        self._pools = Pools()
-        self._classes: dict[str, Pools] = {}
-        self._reported: dict[str, dict[int, Pool]] = {}
-        """By hardware class: a report never mixes two of them."""
+        self._here = HardwareClass()
+        self._classes: dict[str, HardwareClass] = {}
 
     def __len__(self) -> int:
         return len(self.programs)
+
+    @property
+    def reported(self) -> dict[int, Pool]:
+        """Measurements on the present hardware class since each program won its place."""
+        return self._here.reported
 
     def find(self, program: ProgramId | None) -> int | None:
         """Returns the number of a program that was accepted once."""
@@ -198,7 +138,7 @@ class Evidence:
         return None if found < 0 else found
 
     def takes(self, evaluation: Evaluation) -> bool:
-        """Returns whether a success has a number for each axis and each objective: one that was judged for other ones may not."""
+        """Returns whether a success has a number for each axis and each objective: one that was evaluated for other ones may not."""
         return self._grid.holds(evaluation.descriptors) and self.figures.holds(evaluation)
 
     def add(self, record: Record, program: ProgramId, fitness: float, *, quarantined: bool) -> int:
@@ -216,20 +156,20 @@ class Evidence:
         self._points.extend(point)
         self._take(number, record.id, record.evaluation, fitness)
         if record.evaluation.certified:
-            # A certificate tells nothing of what matters beside the fitness; this one comes with a judging that does.
+            # A certificate tells nothing of what matters beside the fitness; this one comes with an evaluation that does.
             self._figure(number, record.evaluation, 1)
         return number
 
     def measure(self, program: int, record: RecordId, evaluation: Evaluation, fitness: float) -> None:
-        """Takes another judging of a known program that ended OK."""
+        """Takes another evaluation of a known program that ended OK."""
         self._take(program, record, evaluation, fitness)
         if self._pooling and not evaluation.certified:
             self.reported[program] = self.reported.get(program, Pool()).add(fitness, evaluation.standard_error)
 
-    def won(self, program: int) -> None:
-        """Forgets the measurements until now for the report: they chose the winner, and are too good on average."""
-        for reported in (self.reported, *self._reported.values()):
-            reported.pop(program, None)
+    def forget_reported(self, program: int) -> None:
+        """Forgets the measurements until now for the report of a program that wins: they chose it, and are too good on average."""
+        for one in (self._here, *self._classes.values()):
+            one.reported.pop(program, None)
 
     def _take(self, program: int, record: RecordId, evaluation: Evaluation, fitness: float) -> None:
         self._remember(record, program)
@@ -237,15 +177,26 @@ class Evidence:
             self.certified[program] = 1
             self.values[program] = fitness
             return
-        pool = self._pools.get(program).add(fitness, evaluation.standard_error) if self._pooling else Pool(1, fitness)
-        self._pools.put(program, pool)
-        self._figure(program, evaluation, pool.count)
+        count, value = 1, fitness
+        # Without noise the latest evaluation replaces those before.
+        if self._pooling:
+            pool = self._here.pools.get(program, Pool()).add(fitness, evaluation.standard_error)
+            self._here.pools[program] = pool
+            count, value = pool.count, pool.mean
+        self._figure(program, evaluation, count)
         if not self.certified[program]:
-            self.values[program] = pool.mean
+            self.values[program] = value
 
     def _figure(self, program: int, evaluation: Evaluation, count: int) -> None:
-        if self.figures.names or evaluation.violation or self.figures.violations:
-            self.figures.take(program, evaluation, count)
+        """Takes violation and objectives of evaluation number `count`; a task that has neither costs nothing."""
+        if not (self.figures.names or evaluation.violation or self.figures.violations):
+            return
+        row = self.figures.row(evaluation)
+        before = self._here.means.get(program, (0.0,) * len(row))
+        if count > 1:
+            row = tuple(old + (value - old) / count for old, value in zip(before, row, strict=True))
+        self._here.means[program] = row
+        self.figures.put(program, row)
 
     def _remember(self, record: RecordId, program: int) -> None:
         missing = record + 1 - len(self._by_record)
@@ -254,19 +205,18 @@ class Evidence:
         self._by_record[record] = program
 
     def move_to(self, hardware: str) -> bool:
-        """Pools of this hardware class count from now on; says whether others did before. What was measured before any class was named
+        """Makes the measurements of this hardware class count; returns whether others did before. What was measured before any class was named
         belongs to the first."""
-        before = self._pools
+        before = self._here
         if not self._classes:
-            self._classes[hardware], self._reported[hardware] = self._pools, self.reported
-        self._pools = self._classes.setdefault(hardware, Pools())
-        self.reported = self._reported.setdefault(hardware, {})
-        judged = [program for program, count in enumerate(self._pools.counts) if count]
-        for program in judged:
+            self._classes[hardware] = self._here
+        self._here = self._classes.setdefault(hardware, HardwareClass())
+        for program, pool in self._here.pools.items():
             if not self.certified[program]:
-                self.values[program] = self._pools.means[program]
-        self.figures.move_to(hardware, judged)
-        return self._pools is not before
+                self.values[program] = pool.mean
+            if self.figures.names or self.figures.violations or program in self._here.means:
+                self.figures.put(program, self._here.means.get(program, (0.0,)))
+        return self._here is not before
 
     def rank(self, program: int) -> tuple[float, float]:
         """Returns the key that orders programs, the best first: who meets the constraints, then who misses them by less, then the larger value."""
@@ -274,11 +224,12 @@ class Evidence:
 
     def judgings(self, program: int) -> int:
         """Counts the measurements of a program on the present hardware class."""
-        return self._pools.counts[program] if program < len(self._pools.counts) else 0
+        pool = self._here.pools.get(program)
+        return 0 if pool is None else pool.count
 
     def error(self, program: int, noise: float | None) -> float | None:
         """Returns the standard error of a program's pooled mean."""
-        return self._pools.get(program).standard_error(noise)
+        return self._here.pools.get(program, Pool()).standard_error(noise)
 
     def alive(self, program: int) -> bool:
         """Returns whether a program may hold a place: neither quarantined nor failed when it was measured again."""
@@ -318,48 +269,29 @@ class Evidence:
         the first of equals."""
         if not self.programs:
             return None
+        # A view of a column must be gone before the column grows: each lives within one expression.
         mask = np.frombuffer(self.status, dtype=np.uint8) == 0
         if certified:
             mask &= np.frombuffer(self.certified, dtype=np.uint8) != 0
         if judgings > 0:
-            counts = np.zeros(len(self), dtype=np.intc)
-            counts[: len(self._pools.counts)] = np.frombuffer(self._pools.counts, dtype=np.intc)
-            mask &= counts >= judgings
+            mask &= np.array([self.judgings(program) >= judgings for program in range(len(self))])
         numbers = np.arange(len(self))
         missed = self.figures.violations_of(numbers)
         return _first_best(numbers, missed, np.frombuffer(self.values), mask & (missed == 0.0))
 
     def state(self) -> dict[str, Any]:
         """Returns all columns as plain data."""
-        classes = self._classes or {"": self._pools}
-        columns = {
-            name: list(getattr(self, name)) for name in ("records", "values", "cells", "homes", "status", "certified")
-        }
-        pools = {
-            hardware: [
-                [number, *_plain(pools.get(number))] for number in range(len(pools.counts)) if pools.counts[number]
-            ]
-            for hardware, pools in sorted(classes.items())
-        }
-        reported = {
-            hardware: [[number, *_plain(pool)] for number, pool in sorted(pools.items())]
-            for hardware, pools in sorted((self._reported or {"": self.reported}).items())
-        }
-        here = next(hardware for hardware, pools in classes.items() if pools is self._pools)
+        columns = ("records", "values", "cells", "homes", "status", "certified")
+        classes = self._classes or {"": self._here}
         return {
-            **columns,
+            **{name: list(getattr(self, name)) for name in columns},
             "programs": list(self.programs),
             "points": list(self._points),
             "by_record": list(self._by_record),
-            "hardware": here,
-            "pools": pools,
-            "reported": reported,
+            "hardware": next(hardware for hardware, one in classes.items() if one is self._here),
+            "classes": {hardware: one.state() for hardware, one in sorted(classes.items())},
             **self.figures.state(),
         }
-
-
-def _plain(pool: Pool) -> tuple[int, float, float, float]:
-    return pool.count, pool.mean, pool.squares, pool.within
 
 
 def _first_best(

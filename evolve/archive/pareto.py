@@ -1,11 +1,9 @@
 """Pareto front over a task's objectives, and the hypervolume that it dominates.
 
-Points of the front lie in blocks of neighbours with the box that holds each block, so that most blocks are ruled out by their box (the idea
-of an ND-tree, Jaszkiewicz and Lust 2016, https://arxiv.org/abs/1603.04798, with its leaves alone). No member covers another. A point covers
-another one where it is no smaller in any objective, and of equal points the earlier program's covers the later one's. Members are exactly
-the programs that may hold a place, meet the constraints, and are covered by none such; nothing is confirmed or certified for it: a program
-becomes a member by what was measured until now, and leaves by what is measured later. An event costs a look at a few blocks of the front; only
-where a member leaves or gets worse, the columns are searched for those it covered."""
+No member covers another. A point covers another one where it is no smaller in any objective, and of equal points the earlier program's
+covers the later one's. Members are exactly the programs that may hold a place, meet the constraints, and are covered by none such; nothing is
+confirmed or certified for it: a program becomes a member by what was measured until now, and leaves by what is measured later. An event
+compares one point with the front; only where a member leaves or gets worse, the columns are searched for those it covered."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -16,127 +14,49 @@ import numpy.typing as npt
 from evolve.archive.evidence import Evidence
 from evolve.types import Objective
 
-BLOCK = 64
-"""A block with more members is split in two."""
-
 Points = npt.NDArray[np.float64]
 
 
-class Block:
-    """Some members that lie together: their numbers, and their points, one row each."""
-
-    def __init__(self, numbers: npt.NDArray[np.intp], points: Points) -> None:
-        self.numbers = numbers
-        self.points = points
-
-    def coverer(self, number: int, point: Points) -> int | None:
-        """Returns a member that covers this point of program `number`."""
-        for place in np.flatnonzero((self.points >= point).all(axis=1)).tolist():
-            other = int(self.numbers[place])
-            if other < number or (self.points[place] != point).any():
-                return other
-        return None
-
-    def select(self, mask: npt.NDArray[np.bool_]) -> "Block":
-        """Returns the members where `mask` is true."""
-        return Block(self.numbers[mask], self.points[mask])
-
-    def with_member(self, number: int, point: Points) -> "Block":
-        """These members and one more."""
-        return Block(np.append(self.numbers, number), np.vstack([self.points, point]))
-
-    def halves(self) -> tuple["Block", "Block"]:
-        """Split across the objective in which the members lie farthest apart."""
-        widest = int(np.argmax(np.ptp(self.points, axis=0)))
-        order = np.argsort(self.points[:, widest], kind="stable")
-        low = np.zeros(len(order), dtype=bool)
-        low[order[: len(order) // 2]] = True
-        return self.select(low), self.select(~low)
-
-
 class Front:
-    """Members are program numbers. Larger is better in every objective."""
+    """Members and their points, one row each. Members are program numbers. Larger is better in every objective."""
 
     def __init__(self, dimensions: int) -> None:
-        self._points: dict[int, Points] = {}
-        self._blocks: list[Block] = []
-        self._lows = np.empty((0, dimensions))
-        self._highs = np.empty((0, dimensions))
+        self._numbers = np.empty(0, np.intp)
+        self._points = np.empty((0, dimensions))
 
     def __len__(self) -> int:
-        return len(self._points)
+        return len(self._numbers)
 
     def __contains__(self, program: int) -> bool:
-        return program in self._points
+        return bool((self._numbers == program).any())
 
     def __iter__(self) -> Iterator[int]:
-        return iter(sorted(self._points))
+        return iter(sorted(self._numbers.tolist()))
 
     def point(self, program: int) -> Points:
         """Returns the point of a member."""
-        return self._points[program]
+        place = int(np.flatnonzero(self._numbers == program)[0])
+        point: Points = self._points[place]
+        return point
 
     def offer(self, program: int, values: Sequence[float]) -> int:
-        """Returns a program that is no member claims to be one; returns the member that covers it, itself where it became one."""
+        """Offers a program that is no member; returns the member that covers it, itself where it became one."""
         point = np.array(values)
-        for place in np.flatnonzero((self._highs >= point).all(axis=1)).tolist():
-            coverer = self._blocks[place].coverer(program, point)
-            if coverer is not None:
-                return coverer
-        for place in np.flatnonzero((self._lows <= point).all(axis=1)).tolist()[::-1]:
-            self._drop(place, np.all(self._blocks[place].points <= point, axis=1))
-        self._insert(program, point)
+        # Of equal points the earlier program stays, so that the order of events decides and not that of rows.
+        earlier = (self._numbers < program) | (self._points != point).any(axis=1)
+        covering = (self._points >= point).all(axis=1) & earlier
+        if covering.any():
+            return int(self._numbers[np.argmax(covering)])
+        kept = ~(self._points <= point).all(axis=1)
+        self._numbers = np.append(self._numbers[kept], program)
+        self._points = np.vstack([self._points[kept], point])
         return program
 
     def remove(self, program: int) -> Points:
-        """Returns a member leaves; returns the point that it had."""
-        point = self._points[program]
-        for place in np.flatnonzero(((self._lows <= point) & (self._highs >= point)).all(axis=1)).tolist():
-            found = self._blocks[place].numbers == program
-            if found.any():
-                self._drop(place, found)
-                break
-        assert program not in self._points, "a member lies in the block whose box holds its point"
+        """Removes a member; returns the point that it had."""
+        point, kept = self.point(program), self._numbers != program
+        self._numbers, self._points = self._numbers[kept], self._points[kept]
         return point
-
-    def _drop(self, place: int, gone: npt.NDArray[np.bool_]) -> None:
-        if not gone.any():
-            return
-        block = self._blocks[place]
-        for number in block.numbers[gone].tolist():
-            del self._points[number]
-        if gone.all():
-            self._blocks.pop(place)
-            self._lows = np.delete(self._lows, place, axis=0)
-            self._highs = np.delete(self._highs, place, axis=0)
-        else:
-            self._put(place, block.select(~gone))
-
-    def _insert(self, program: int, point: Points) -> None:
-        """Into the block whose box grows least."""
-        self._points[program] = point
-        if not self._blocks:
-            self._add(Block(np.array([program]), point[None, :]))
-            return
-        growth = np.maximum(self._lows - point, 0.0) + np.maximum(point - self._highs, 0.0)
-        place = int(np.argmin(growth.sum(axis=1)))
-        block = self._blocks[place].with_member(program, point)
-        if len(block.numbers) <= BLOCK:
-            self._put(place, block)
-            return
-        first, second = block.halves()
-        self._put(place, first)
-        self._add(second)
-
-    def _put(self, place: int, block: Block) -> None:
-        self._blocks[place] = block
-        self._lows[place] = block.points.min(axis=0)
-        self._highs[place] = block.points.max(axis=0)
-
-    def _add(self, block: Block) -> None:
-        self._blocks.append(block)
-        self._lows = np.vstack([self._lows, block.points.min(axis=0)])
-        self._highs = np.vstack([self._highs, block.points.max(axis=0)])
 
 
 def hypervolume(points: Points, reference: Points) -> float:
@@ -191,7 +111,7 @@ class Pareto:
         self._evidence = evidence
         self._objectives = tuple(objectives)
 
-    def changed(self, program: int) -> None:
+    def update(self, program: int) -> None:
         """Updates the front after a change of what is known of a program, or of whether it may hold a place."""
         if not self._objectives:
             return
@@ -207,7 +127,7 @@ class Pareto:
         if gone is not None:
             self._admit(gone)
 
-    def all_changed(self) -> None:
+    def rebuild(self) -> None:
         """Makes the front anew after a change of hardware."""
         self.front = Front(len(self._objectives))
         if self._objectives and len(self._evidence):

@@ -27,12 +27,6 @@ class ArchiveSettings:
     cells: Literal["grid", "cvt"] = "grid"
     centroids: int = 1000
 
-    def __post_init__(self) -> None:
-        least_of = {"islands": 1, "capacity": 1, "migrate_every": 0, "migrants": 1, "reset_every": 0, "centroids": 1}
-        for name, least in least_of.items():
-            if getattr(self, name) < least:
-                raise ValueError(f"{name} must be at least {least}, got {getattr(self, name)}")
-
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
@@ -61,17 +55,6 @@ class Elite:
     reported: Estimate | None
     violation: float = 0.0
     objectives: Mapping[str, float] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Challenger:
-    """A program that would win and waits for a measurement: for a place in its cell, or to be the best (`island` is None)."""
-
-    record: RecordId
-    program: ProgramId
-    fitness: float
-    island: int | None
-    cell: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,26 +1,17 @@
-"""Calls of models, as a fold over the log: what they took by operator, model, purpose and step; how often models failed; which samples of a prompt there are.
+"""Calls of models, as a fold over the log: totals by operator, model, purpose and step; failures; the samples of each prompt."""
 
-Each call is counted once, and one more costs the same however many there were."""
-
-from array import array
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import astuple, dataclass, fields
-from itertools import chain, count
-from typing import Any
+from dataclasses import dataclass
+from itertools import count, filterfalse
 
 from evolve.types import Asked, Propose, Replied
 
 
-def has_failed(event: Replied) -> bool:
-    """It ended without an answer, and not because the run did."""
-    return event.index >= 0 and bool(event.call.error)
-
-
 @dataclass(frozen=True, slots=True)
 class ModelFailures:
-    """Calls of a model, whatever they were for, and how many of them failed; `error` is why the last one did. Those that were given up because
-    the run ended have not failed."""
+    """Calls of a model for whatever purpose, and how many of them failed; `error` is the reason of the last one. Those that were given up
+    because the run ended have not failed."""
 
     model: str
     calls: int
@@ -29,29 +20,22 @@ class ModelFailures:
 
 
 class Samples:
-    """Of each request, by its digest, the numbers of the calls that the log has. Main thread, but for `free`."""
+    """Numbers of the calls of each request, by its digest. Main thread, but for `free`."""
 
     def __init__(self) -> None:
-        self._next: dict[str, int] = {}
-        self._missing: dict[str, set[int]] = {}
+        self._called: dict[str, list[int]] = {}
 
-    def called(self, request: str, sample: int) -> None:
-        """The log has a call with this number."""
-        after = self._next.get(request, 0)
-        if sample >= after:
-            self._next[request] = sample + 1
-            if sample > after:
-                self._missing.setdefault(request, set()).update(range(after, sample))
-        elif request in self._missing:
-            self._missing[request].discard(sample)
+    def add(self, request: str, sample: int) -> None:
+        """Takes the number of a call that the log has."""
+        self._called.setdefault(request, []).append(sample)
 
     def free(self, request: str) -> Iterator[int]:
-        """The numbers that no call has, the smallest first."""
-        return chain(sorted(self._missing.get(request, ())), count(self._next.get(request, 0)))
+        """Yields the numbers that no call has, the smallest first: a number whose run ended before its call is used again."""
+        return filterfalse(frozenset(self._called.get(request, ())).__contains__, count())
 
 
 @dataclass(slots=True)
-class Taken:
+class CallTotals:
     """Sums over calls. `cached_tokens` are among the `prompt_tokens`; `exact` counts the calls whose tokens the server has counted; those
     that were given up when a run ended have not `failed`; `seconds` are those of all calls one after another; `money` is in US dollars."""
 
@@ -65,55 +49,46 @@ class Taken:
     seconds: float = 0.0
     exact: int = 0
 
-    def add(self, other: "Taken") -> None:
-        """Adds the sums over more calls."""
+    def add(self, other: "CallTotals") -> None:
+        """Adds the totals of more calls."""
         for name in self.__slots__:
             setattr(self, name, getattr(self, name) + getattr(other, name))
 
 
-_KINDS: tuple[Any, ...] = tuple(type(field.default) for field in fields(Taken))
-_WIDTH = len(_KINDS)
-
-
 class Calls:
-    """Fold over a campaign's calls. Calls before any step have the operator ""."""
+    """Fold over a campaign's calls. Calls before any step have the operator "" and step 0."""
 
     def __init__(self) -> None:
         self.samples = Samples()
-        self._finished = Counter[str]()
-        self._failed = Counter[str]()
-        self._errors: dict[str, str] = {}
         self.retries: dict[str, Counter[str]] = {}
         """Requests that failed, by the names of their models and their causes; most were made again."""
-        self._sums: dict[tuple[str, str, str], Taken] = {}
+        self._totals: dict[tuple[str, str, str], CallTotals] = defaultdict(CallTotals)
+        self._steps: dict[int, CallTotals] = defaultdict(CallTotals)
         self._operators: dict[int, str] = {}
-        self._places: dict[int, int] = {}
-        self._steps = array("d")
-        """A row for each step that called, as the fields of `Taken` are ordered."""
+        self._errors: dict[str, str] = {}
 
-    def asked(self, event: Asked) -> None:
-        """Calls of this step are those of its operator."""
+    def begin(self, event: Asked) -> None:
+        """Notes the operator of a step."""
         if isinstance(event.action, Propose):
             self._operators[event.step] = event.action.selection.operator
 
-    def ended(self, step: int) -> None:
-        """No more calls come of this step."""
+    def end(self, step: int) -> None:
+        """Forgets the operator of a step, of which no more calls come."""
         self._operators.pop(step, None)
 
     def add(self, event: Replied) -> None:
-        """Counts a call. One that was given up when a run ended has neither been answered nor failed."""
+        """Counts a call."""
         call = event.call
-        self.samples.called(call.request, call.sample)
-        if event.index >= 0:
-            self._finished[call.model] += 1
-        if has_failed(event):
-            self._failed[call.model] += 1
+        self.samples.add(call.request, call.sample)
+        # A call that was given up when a run ended has a negative index: it has neither been answered nor failed.
+        failed = event.index >= 0 and bool(call.error)
+        if failed:
             self._errors[call.model] = call.error
         if event.index >= 0 and call.retries:
             self.retries.setdefault(call.model, Counter()).update(call.retries)
-        taken = Taken(
+        one = CallTotals(
             1,
-            has_failed(event),
+            failed,
             call.prompt_tokens,
             call.completion_tokens,
             call.cached_tokens,
@@ -122,45 +97,35 @@ class Calls:
             call.seconds,
             call.exact,
         )
-        key = (self._operators.get(event.step, ""), call.model, call.purpose)
-        self._sums.setdefault(key, Taken()).add(taken)
-        start = self._places.setdefault(event.step, len(self._steps))
-        if start == len(self._steps):
-            self._steps.extend([0.0] * _WIDTH)
-        for place, value in enumerate(astuple(taken), start):
-            self._steps[place] += value
+        self._totals[self._operators.get(event.step, ""), call.model, call.purpose].add(one)
+        self._steps[event.step].add(one)
 
-    def of_step(self, step: int) -> Taken:
-        """What the calls of one step have taken; those before any step are step 0."""
-        start = self._places.get(step)
-        if start is None:
-            return Taken()
-        row = self._steps[start : start + _WIDTH]
-        return Taken(*(kind(value) for kind, value in zip(_KINDS, row, strict=True)))
-
-    def of_steps(self, steps: Iterable[int]) -> Taken:
-        """What the calls of these steps have taken together."""
-        total = Taken()
+    def of_steps(self, steps: Iterable[int]) -> CallTotals:
+        """Returns the totals of the calls of these steps together."""
+        total = CallTotals()
         for step in steps:
-            total.add(self.of_step(step))
+            total.add(self._steps.get(step, CallTotals()))
         return total
 
-    def sums(self) -> Iterator[tuple[str, str, str, Taken]]:
-        """Operator, model, purpose, and what the calls with these have taken."""
-        for (operator, model, purpose), taken in self._sums.items():
-            yield operator, model, purpose, taken
+    def totals(self) -> Iterator[tuple[str, str, str, CallTotals]]:
+        """Yields operator, model, purpose, and the totals of the calls with these."""
+        for (operator, model, purpose), totals in self._totals.items():
+            yield operator, model, purpose, totals
 
     def failures(self) -> tuple[ModelFailures, ...]:
         """Returns a line per model that failed, the one that failed most often first."""
-        return tuple(
-            ModelFailures(model, self._finished[model], failed, self._errors[model])
-            for model, failed in self._failed.most_common()
-        )
+        models: dict[str, CallTotals] = defaultdict(CallTotals)
+        for _, model, _, totals in self.totals():
+            models[model].add(totals)
+        lines = [
+            ModelFailures(name, models[name].calls, models[name].failed, self._errors[name]) for name in self._errors
+        ]
+        return tuple(sorted(lines, key=lambda line: -line.failed))
 
     @property
     def failed(self) -> int:
         """Failed calls of all models."""
-        return self._failed.total()
+        return sum(totals.failed for totals in self._totals.values())
 
     @property
     def failed_requests(self) -> int:

@@ -1,6 +1,6 @@
-"""Opening a campaign: a log, the task and settings that its first event holds, and the fold over all the others.
+"""Campaign: a log, the task and settings that its first event holds, and the fold over all the others.
 
-Invariant: a campaign is what its log says; the task's folder is needed to judge, never to replay."""
+A campaign is what its log says; the task's folder is needed to evaluate programs, never to replay."""
 
 import gc
 import hashlib
@@ -17,16 +17,16 @@ import numpy as np
 
 import evolve
 from evolve.archive import Archive
-from evolve.campaign.clock import Clock
 from evolve.campaign.ensemble import Ensemble
 from evolve.campaign.essence import essence
-from evolve.campaign.fitting import archive_of, budget_of, dated, operators_of, try_settings, with_resource
+from evolve.campaign.fitting import budget_of, date_budget, operators_of, try_settings, with_resource
 from evolve.campaign.history import Past, Reader
+from evolve.campaign.progress import Clock
 from evolve.campaign.refusals import NOTHING_NEW
-from evolve.campaign.spending import ended_by_calls
-from evolve.campaign.state import State
+from evolve.campaign.spending import calls_end_budget
+from evolve.campaign.state import WHILE_RUNNING, State
 from evolve.campaign.workspace import existing_path, new_path, secret_for
-from evolve.config import Settings, validated, with_templates
+from evolve.config import Settings, validate_settings, with_templates
 from evolve.log import Log, begin
 from evolve.plugins import Plugins, guarded
 from evolve.protocols import Operator, Strategy, View
@@ -51,68 +51,27 @@ from evolve.types.codec import encode
 
 # Events are read so many at a time: to read and to fold them in turn is a fifth slower, for each finds the other's code in the processor's cache.
 _BATCH = 1_000
-_CHANGE_NO_STATE = frozenset(
-    {"budget", "confirm", "judges", "lessons", "novelty", "operators", "outage", "prompts", "sandbox", "trackers"}
-)
-"""Settings that the fold does not depend on, as far as `retuning` lets them change: those who follow a log need not begin anew where one of them does."""
 
 
 def stream(seed: int, step: int, purpose: str) -> np.random.Generator:
-    """The random stream of one purpose of one step. No state of it is ever saved."""
-    key: Any = _Key(hashlib.sha256(f"{seed}/{step}/{purpose}".encode()).digest())
-    return np.random.Generator(np.random.Philox(key))
+    """Returns the random stream of one purpose of one step. No state of it is ever saved."""
+    digest = hashlib.sha256(f"{seed}/{step}/{purpose}".encode()).digest()
+    return np.random.Generator(np.random.Philox(key=int.from_bytes(digest[:16], "little")))
 
 
-class _Key(np.random.bit_generator.ISeedSequence):
-    """The key of a stream, so that numpy does not ask the system for chance first, as it does where the key is its argument."""
-
-    def __init__(self, key: bytes) -> None:
-        self._key = key
-
-    def generate_state(self, n_words: int, dtype: Any = np.uint32) -> np.ndarray[Any, Any]:
-        """Its first words."""
-        return np.frombuffer(self._key, dtype, n_words)
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class CampaignView:
-    """What a strategy sees; implements `protocols.View`."""
+    """A campaign as its strategy sees it; implements `protocols.View`."""
 
-    state: State
+    task: Task
+    archive: Archive
+    history: Past
+    lessons: Sequence[Lesson]
+    progress: Progress
+    pending: Sequence[Asked]
     operators: Sequence[str]
     budget_used: float
-    timed: bool
     traits: Callable[[str], Traits]
-
-    @property
-    def task(self) -> Task:
-        """The campaign's task."""
-        return self.state.task
-
-    @property
-    def archive(self) -> Archive:
-        """The folded archive."""
-        return self.state.archive
-
-    @property
-    def history(self) -> Past:
-        """All that has settled."""
-        return self.state.history
-
-    @property
-    def lessons(self) -> Sequence[Lesson]:
-        """What operators and persons wrote."""
-        return self.state.lessons
-
-    @property
-    def progress(self) -> Progress:
-        """What was spent, up to the last event; in a deterministic campaign without the seconds, which no two runs share."""
-        return self.state.progress if self.timed else replace(self.state.progress, seconds=0.0)
-
-    @property
-    def pending(self) -> Sequence[Asked]:
-        """Steps that were asked and have not settled."""
-        return [step.asked for step in self.state.steps.values()]
 
 
 class Campaign:
@@ -133,8 +92,8 @@ class Campaign:
         self.clock = Clock()
 
     def _begin(self, opened: Opened, changes: Sequence[SettingsChanged]) -> None:
-        """Nothing is folded yet."""
-        self.settings = _after(opened.settings, changes)
+        """Makes an empty state: nothing is folded yet."""
+        self.settings = _apply(opened.settings, changes)
         strategy = self.settings.strategy
         try:
             self.operator_names = operators_of(self.settings, self.plugins)
@@ -147,14 +106,7 @@ class Campaign:
             self.operator_names = tuple(name for name in wanted if name in self.plugins.operators)
             self.strategy = _MissingStrategy()
         self.ensemble = Ensemble(self.settings.models)
-        self.state = State(
-            self.first_task,
-            lambda version: archive_of(version, self.settings),
-            Reader(self.log),
-            self._tell,
-            seeds=self.settings.confirm.seeds,
-            carry=self.settings.carry,
-        )
+        self.state = State(self.first_task, self.settings, Reader(self.log), self._tell)
         self.events = 0
         """How many events the state has taken."""
 
@@ -162,11 +114,11 @@ class Campaign:
     def create(
         cls, settings: Settings, task: Task, plugins: Plugins, home: Path, name: str | None = None
     ) -> "Campaign":
-        """A new campaign with its log; raises `ConfigError` for a name that is taken, and before anything is written."""
+        """Makes a new campaign with its log; raises `ConfigError` for a name that is taken, and before anything is written."""
         versions = {"evolve": evolve.__version__, "python": platform.python_version(), "numpy": np.__version__}
         definition = canonical(encode(task))
         now = time.time()
-        settings = dated(with_resource(with_templates(settings), task, plugins), now)
+        settings = date_budget(with_resource(with_templates(settings), task, plugins), now)
         path = new_path(home, task.name, name)
         name, values = text_id(definition), settings.model_dump(mode="json")
         try_settings(settings, task, plugins)
@@ -174,21 +126,22 @@ class Campaign:
         opened = Opened(path.stem, settings.task, task.version, name, values, versions, secret=secret)
         log = begin(path, opened, {name: definition}, now)
         # The task as the log has it: what it maps is in another order there, and a prompt must be the same in every run.
-        return cls(log, opened, Reader(log).task(opened.definition), plugins).replayed()
+        return cls(log, opened, Reader(log).task(opened.definition), plugins).replay()
 
     @classmethod
     def open(cls, name: str | None, plugins: Plugins, home: Path, *, readonly: bool = True) -> "Campaign":
-        """An existing campaign, replayed; `name` may be None (the one written last) or the path of a log."""
+        """Opens an existing campaign and replays it; `name` may be None (the one written last) or the path of a log."""
+        # A log that cannot be replayed must not stay locked.
         with ExitStack() as failing:
             log = failing.enter_context(Log.open(existing_path(home, name), readonly=readonly))
-            opened = opened_of(log)
+            opened = first_event(log)
             until = log.count()
             campaign = cls(log, opened, Reader(log).task(opened.definition), plugins, _changes(log, 0, until))
-            campaign.replayed(until)
+            campaign.replay(until)
             failing.pop_all()
         return campaign
 
-    def replayed(self, until: int | None = None) -> "Campaign":
+    def replay(self, until: int | None = None) -> "Campaign":
         """Folds the log, up to event `until` or to its end; returns itself."""
         self._fold(self.log.count() if until is None else until)
         return self
@@ -200,17 +153,17 @@ class Campaign:
         if until == before:
             return 0
         changes = _changes(self.log, before, until)
-        if all(change.changes.keys() <= _CHANGE_NO_STATE for change in changes):
-            self.settings = _changed(self.settings, changes)
+        if all(change.changes.keys() <= WHILE_RUNNING for change in changes):
+            self.settings = _apply(self.settings.model_dump(mode="json"), changes)
         else:
-            self._begin(opened_of(self.log), _changes(self.log, 0, until))
+            self._begin(first_event(self.log), _changes(self.log, 0, until))
         self._fold(until)
         return until - before
 
     def _fold(self, until: int) -> None:
-        """Takes the events after those that the state has taken, up to number `until`. What it makes stays, so looking for garbage meanwhile would find
-        none."""
+        """Takes the events after those that the state has taken, up to number `until`."""
         active, events = self.state.seconds, islice(self.log.events(self.events), until - self.events)
+        # All that a fold makes stays: looking for garbage meanwhile would find none.
         gc.disable()
         try:
             while batch := list(islice(events, _BATCH)):
@@ -226,17 +179,17 @@ class Campaign:
 
     @property
     def task(self) -> Task:
-        """The task, in the version that programs are judged by now."""
+        """The task, in the version that programs are evaluated by now."""
         return self.state.task
 
     @property
     def seconds(self) -> float:
-        """How long the campaign has run, over all its runs; where it is open for reading, as the log says."""
+        """Seconds that the campaign has run, over all its runs; where it is open for reading, as the log says."""
         return self.state.seconds if self.log.readonly else self.clock.seconds
 
     @property
     def progress(self) -> Progress:
-        """What was spent until now, the seconds that just passed included: what a budget is held against."""
+        """Progress until now, the seconds that just passed included; a budget is compared with it."""
         return self.state.progress_at(self.seconds)
 
     @property
@@ -245,23 +198,23 @@ class Campaign:
         return budget_of(self.settings, self.task, self._budgeted)
 
     def operator(self, name: str) -> Operator:
-        """A fresh operator with its settings."""
+        """Returns a fresh operator with its settings."""
         return self.plugins.operator(name, self.settings.operators.settings.get(name, {}))
 
     @property
     def usable_operators(self) -> tuple[str, ...]:
-        """Those of its operators that may propose now. Where nobody named them, some are only for tasks that are judged quickly, or in
-        some language. The seed's judging, which is in the log, decides that; where two runs must agree seconds decide nothing."""
+        """Operators that may propose now. Where nobody named them, some are only for tasks that are evaluated quickly, or in
+        some language. The seed's evaluation, which is in the log, decides that; where two runs must agree seconds decide nothing."""
         if self.settings.operators.names:
             return self.operator_names
         seconds = None if self.settings.deterministic else self.state.seed_seconds
         return self.plugins.usable(self.operator_names, self.task.seed, seconds)
 
     def askable(self, *, models: bool) -> tuple[str, ...]:
-        """Those of its usable operators that the next step may ask; none where nothing new is to be expected, so that the campaign is exhausted. `models`: one
+        """Returns the usable operators that the next step may ask; none where nothing new is to be expected, so that the campaign is exhausted. `models`: one
         answers. Answers that are never any good end a campaign where they spend nothing of its budget."""
         refusals, names = self.state.refusals, self.usable_operators
-        heard = refusals.heard >= NOTHING_NEW and not ended_by_calls(self.budget, self.settings.models.members)
+        heard = refusals.heard >= NOTHING_NEW and not calls_end_budget(self.budget, self.settings.models.members)
         if not models or heard:
             names = tuple(name for name in names if not self.traits(name).needs_model)
         awake = tuple(name for name in names if not refusals.rests(name, self.state.last_step + 1))
@@ -270,12 +223,23 @@ class Campaign:
         return names
 
     def view(self, budget_used: float, operators: Sequence[str] | None = None) -> CampaignView:
-        """What the strategy is shown now; it may use these operators, without them all that are usable."""
-        usable = self.usable_operators if operators is None else operators
-        return CampaignView(self.state, usable, budget_used, not self.settings.deterministic, self.traits)
+        """Returns what the strategy sees now; it may use these operators, without them all that are usable."""
+        state, progress = self.state, self.state.progress
+        return CampaignView(
+            task=state.task,
+            archive=state.archive,
+            history=state.history,
+            lessons=state.lessons,
+            # No two runs share their seconds, and two deterministic ones must agree.
+            progress=replace(progress, seconds=0.0) if self.settings.deterministic else progress,
+            pending=[step.asked for step in state.steps.values()],
+            operators=self.usable_operators if operators is None else operators,
+            budget_used=budget_used,
+            traits=self.traits,
+        )
 
     def traits(self, operator: str) -> Traits:
-        """What an operator needs of its selection."""
+        """Returns the needs of an operator."""
         return self.plugins.operators[operator].entry.traits
 
     def record(self, event: Event, at: float | None = None) -> None:
@@ -290,34 +254,29 @@ class Campaign:
         self.record(event)
 
     def change(self, changes: Mapping[str, Any]) -> None:
-        """Later settings of the same campaign, by top-level key: see `retuning`."""
+        """Changes settings of the campaign, by top-level key: see `retuning`."""
         with self.log.transaction():
             self.retune(changes)
 
     def retune(self, changes: Mapping[str, Any], request: str = "") -> None:
-        """The same inside a transaction; `request` names the person's request, where there was one."""
+        """Changes settings inside a transaction; `request` names the person's request, where there was one."""
         now = time.time()
         if "budget" in changes:
+            # A time of the day means the next one from now, also when the log is replayed on another day.
             changes = {**changes, "budget": [exact(text, now) for text in changes["budget"]]}
             self._budgeted = now
         event = SettingsChanged(changes, request)
         self.state.absorb(event)
         self.record(event, at=now)
-        self.settings = _changed(self.settings, [event])
+        self.settings = _apply(self.settings.model_dump(mode="json"), [event])
         if "models" in changes:
-            self.ensemble = self._ensemble()
-
-    def _ensemble(self) -> Ensemble:
-        """The models as they are now, which learn from the log what it tells of them."""
-        found = self.ensemble.with_settings(self.settings.models)
-        if found is None:
-            found = Ensemble(self.settings.models)
-            for stamped in self.log.events() if found.learns else ():
-                found.tell(stamped.event)
-        return found
+            # Other arms learn from the whole log, as they will whenever the campaign is opened.
+            self.ensemble = Ensemble(self.settings.models)
+            for stamped in self.log.events():
+                self.ensemble.tell(stamped.event)
 
     def digest(self) -> str:
-        """The hash of all events without their circumstances: equal for two `--deterministic` campaigns with one seed that each
+        """Returns the hash of all events without their circumstances: equal for two `--deterministic` campaigns with one seed that each
         ran in one piece."""
         total = hashlib.sha256()
         for stamped in islice(self.log.events(), self.events):
@@ -352,8 +311,8 @@ class _MissingStrategy:
         """Learns nothing."""
 
 
-def opened_of(log: Log) -> Opened:
-    """The first event of a campaign's log; raises `StoreError` where it has none."""
+def first_event(log: Log) -> Opened:
+    """Returns the first event of a campaign's log; raises `StoreError` where it has none."""
     first = next(iter(log.events()), None)
     if first is None or not isinstance(first.event, Opened):
         raise StoreError(f"{log.path} holds no campaign: it has no first event. Do: remove it, and run again")
@@ -361,8 +320,8 @@ def opened_of(log: Log) -> Opened:
 
 
 def task_of(log: Log) -> Task:
-    """The version of the task that a log's programs are judged by now, without a replay."""
-    definition = opened_of(log).definition
+    """Returns the version of the task that a log's programs are evaluated by now, without a replay."""
+    definition = first_event(log).definition
     for stamped in log.events(only=TaskChanged):
         assert isinstance(stamped.event, TaskChanged), "only such events were asked for"
         definition = stamped.event.definition
@@ -370,33 +329,28 @@ def task_of(log: Log) -> Task:
 
 
 def settings_of(log: Log) -> Settings:
-    """The settings that a campaign has now, without a replay."""
-    return _after(opened_of(log).settings, _changes(log, 0, log.count()))
+    """Returns the settings that a campaign has now, without a replay."""
+    return _apply(first_event(log).settings, _changes(log, 0, log.count()))
 
 
 def _changes(log: Log, after: int, until: int) -> list[SettingsChanged]:
-    """What changed the settings later than event `after`, up to event `until`."""
+    """Returns the changes of settings later than event `after`, up to event `until`."""
     stamped = log.events(after, only=SettingsChanged)
     return [one.event for one in stamped if isinstance(one.event, SettingsChanged) and one.number <= until]
 
 
-def _changed(settings: Settings, changes: Sequence[SettingsChanged]) -> Settings:
-    """The settings after events that change them."""
-    return _after(settings.model_dump(mode="json"), changes) if changes else settings
-
-
-def _after(values: Mapping[str, Any], changes: Sequence[SettingsChanged]) -> Settings:
+def _apply(values: Mapping[str, Any], changes: Sequence[SettingsChanged]) -> Settings:
     for change in changes:
         values = {**values, **change.changes}
-    return validated(dict(values))
+    return validate_settings(dict(values))
 
 
 def _sets_budget(event: Event) -> bool:
     return isinstance(event, Opened) or (isinstance(event, SettingsChanged) and "budget" in event.changes)
 
 
-def confirmed_best(campaign: Campaign) -> float | None:
-    """The best program's fitness (larger is better) as far as it is confirmed: the mean of the measurements that a noisy task's
+def best_confirmed(campaign: Campaign) -> float | None:
+    """Returns the best program's fitness (larger is better) as far as it is confirmed: the mean of the measurements that a noisy task's
     best got after it won, None before the first; a certified or a deterministic value as it is. What is claimed is never confirmed."""
     best = campaign.state.archive.best
     if best is None or best.reported is None:

@@ -1,6 +1,6 @@
-"""What a program is worth where the search does not look: on held-out cases, and without what its parents left.
+"""Results of programs on cases that the search does not see: held-out ones, and evaluations without what the parents left.
 
-Invariant: what is found there changes no estimate and no place in the archive; it decides about promotion alone."""
+Such a result changes no estimate and no place in the archive; it decides about promotion alone."""
 
 from collections import Counter
 from collections.abc import Collection, Sequence
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from evolve.types import FROM_SCRATCH, Measure, Outcome, ProgramId, Record, RecordId, Task
 
 CANARY = "canary"
-"""The case of the seed when it is judged again to find out whether the machine or a program is at fault."""
+"""The case of the seed when it is evaluated again to find out whether the machine or a program is at fault."""
 HELD_OUT = "held out"
 """Why a held-out case is measured."""
 TRIES = 3
@@ -18,7 +18,7 @@ TRIES = 3
 
 @dataclass(frozen=True, slots=True)
 class CaseResult:
-    """What a program found on a case, larger is better; None where it failed. `seed` is the same of the seed program, None too while
+    """Fitness of a program on a case, larger is better; None where it failed. `seed` is the same of the seed program, None too while
     that is not known; `agrees`: the program meets the task's constraints there, and is no worse than the seed."""
 
     case: str
@@ -39,10 +39,10 @@ class Cases:
         self._found: dict[tuple[ProgramId, str], Record] = {}
         self._failures: Counter[tuple[ProgramId, str]] = Counter()
         self._elsewhere: dict[str, dict[tuple[ProgramId, str], Record]] = {}
-        """What was found on other hardware classes."""
+        """Results on other hardware classes."""
 
     def move(self, former: str, hardware: str) -> None:
-        """From now on what was found on `hardware` counts, where scores depend on it: a program and the seed are compared on one machine."""
+        """Makes the results on `hardware` count, where scores depend on it: a program and the seed are compared on one machine."""
         self._elsewhere[former] = self._found
         self._found = self._elsewhere.pop(hardware, {})
 
@@ -51,6 +51,7 @@ class Cases:
         if record.program is None:
             return
         key = (record.program, record.origin.case)
+        # The machinery failed, not the program: it is tried again.
         if record.evaluation.outcome is Outcome.INTERNAL:
             self._failures[key] += 1
         else:
@@ -59,7 +60,7 @@ class Cases:
     def due(
         self, best: ProgramId, record: RecordId, under_way: Collection[Measure], *, seed: RecordId
     ) -> Measure | None:
-        """What is to be measured before the best may be promoted: the seed (of record `seed`) first, then the best, each case once. The
+        """Returns the next measurement before the best may be promoted: the seed (of record `seed`) first, then the best, each case once. The
         seed has no parent that left anything."""
         pending = {(measure.program, measure.case) for measure in under_way if measure.case}
         wanted = [(self._seed, seed, case) for case in self.held_out]
@@ -71,7 +72,7 @@ class Cases:
         return None
 
     def results(self, program: ProgramId) -> Sequence[CaseResult]:
-        """What is known of a program, in the order of the task's cases."""
+        """Returns the results of a program, in the order of the task's cases."""
         found = [self._found.get((program, case)) for case in self.wanted]
         return [self._result(record) for record in found if record is not None]
 
@@ -84,7 +85,7 @@ class Cases:
         return CaseResult(case, record.id, record.evaluation.outcome, fitness, seed, agrees)
 
     def agree(self, program: ProgramId) -> bool:
-        """All held-out cases of a program are known, and on none is it worse than the seed."""
+        """Returns whether all held-out cases of a program are known, and on none it is worse than the seed."""
         found = {result.case: result for result in self.results(program)}
         known = all((self._seed, case) in self._found for case in self.held_out)
         return bool(self.held_out) and known and all(case in found and found[case].agrees for case in self.held_out)

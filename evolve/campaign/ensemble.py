@@ -1,6 +1,6 @@
-"""Which of several models is asked next: by fixed weights, or by the bandit whose arms are the models.
+"""Choice among several models: by fixed weights, or by the bandit whose arms are the models.
 
-Invariant: the state is a fold over the events that it is told, so that a replay rebuilds it; a proposal that came to nothing counts."""
+The state is a fold over events, so that a replay rebuilds it; a proposal that came to nothing counts."""
 
 from collections.abc import Sequence
 
@@ -16,7 +16,6 @@ class Ensemble:
     """The models of a campaign that propose. Main thread; only `tell` changes its state."""
 
     def __init__(self, settings: ModelsSection) -> None:
-        self._settings = settings
         names = settings.proposing
         self._weights = {member.name: member.weight for member in settings.members if member.name in names}
         learns = settings.choice == "bandit" and len(names) > 1
@@ -24,32 +23,20 @@ class Ensemble:
             Bandit(names, settings.resource, settings.floor, arm_of="model", besides=(REFLECTION,)) if learns else None
         )
 
-    @property
-    def learns(self) -> bool:
-        """It is told events for something."""
-        return self._bandit is not None
-
-    def with_settings(self, settings: ModelsSection) -> "Ensemble | None":
-        """The same with other weights, which has learnt what this one has; None where other arms or rules must learn anew."""
-        if _rules(settings) != _rules(self._settings):
-            return None
-        found = Ensemble(settings)
-        found._bandit = self._bandit
-        return found
-
     def choose(self, rng: Generator, free: Sequence[str], answering: Sequence[str] = ()) -> str | None:
-        """One of the models that are free, of which there is at least one. It is drawn among all that are `answering`; in the place of one that is
+        """Draws one of the models that are free, of which there is at least one. It is drawn among all that are `answering`; in the place of one that is
         busy comes another, but none with less than half of an even share: a model that is always free because its answers are short and useless must not
         get all that the others have no time for. None where it is better to wait."""
         shares = self.shares(answering or free)
         found = draw(rng, shares)
         if found in free:
             return found
+        # A model that is always free because its answers are short and useless must not get all that the others have no time for.
         good = [name for name in free if shares[name] >= 0.5 / len(shares)]
         return draw(rng, self.shares(good)) if good else None
 
     def shares(self, among: Sequence[str] | None = None) -> dict[str, float]:
-        """The probability of each model, of these or of all; they sum to 1."""
+        """Returns the probability of each model, of these or of all; they sum to 1."""
         if self._bandit is not None:
             return self._bandit.shares(among)
         weights = {name: weight for name, weight in self._weights.items() if among is None or name in among}
@@ -60,8 +47,3 @@ class Ensemble:
         """Folds one event."""
         if self._bandit is not None:
             self._bandit.tell(event)
-
-
-def _rules(settings: ModelsSection) -> tuple[object, ...]:
-    """What the bandit's state depends on, beside the log."""
-    return settings.proposing, settings.choice, settings.floor, settings.resource

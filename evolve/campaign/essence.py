@@ -1,7 +1,6 @@
-"""What two runs of the same search have in common: an event without its circumstances.
+"""Events without their circumstances: names, places, times, load and machine, in which two runs of the same search differ.
 
-Invariant: what is left out are known fields of the engine's own types, each by its place; what a task, a plugin or a person named
-is never left out, whatever its name."""
+The fields left out are known ones of the engine's own types, each by its place; nothing that a task, a plugin or a person named is left out."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -31,7 +30,7 @@ _MEMBER = ("name", "weight", "max_tokens", "context_tokens")
 
 
 def essence(event: Event) -> Event | None:
-    """The event without names, places, times, load and machine; None for one that tells of these alone."""
+    """Returns the event without names, places, times, load and machine; None for one that has nothing else."""
     match event:
         case MachineMeasured() | SettingsChanged() | Paused():
             return None
@@ -49,7 +48,7 @@ def essence(event: Event) -> Event | None:
         case TaskChanged():
             return replace(event, definition="")
         case Settled(record=record):
-            return replace(event, record=_untimed(record))
+            return replace(event, record=_without_times(record))
         case Replied(call=call):
             return replace(event, call=replace(call, seconds=0.0, gpu_seconds=0.0, cost=0.0, attempts=1))
         case Ruled() | LessonWritten():
@@ -69,6 +68,6 @@ def _rules(settings: Mapping[str, Any]) -> dict[str, Any]:
     return kept
 
 
-def _untimed(record: Record) -> Record:
+def _without_times(record: Record) -> Record:
     plain = replace(record.evaluation, seconds=0.0, cpu_seconds=0.0, environment="", device="cpu", isolation="")
     return replace(record, evaluation=plain)

@@ -1,35 +1,34 @@
-"""Whether settings, a task and the loaded plugins fit together, and what follows from them: the budget, the operators, the archive's rules.
+"""Checks that settings, a task and the loaded plugins fit together, and derives the budget and the operators from them.
 
-Invariant: nothing is made here; whatever does not fit is one `ConfigError`, found before there is a log."""
+Nothing is made here; whatever does not fit is one `ConfigError`, found before there is a log."""
 
 import time
 from collections.abc import Sequence
 
-from evolve import novelty
-from evolve.archive import Archive, ArchiveSettings
+from evolve.campaign.descriptors import make_archive
 from evolve.campaign.spending import check_priced, check_spendable, spent_by_models_alone
 from evolve.campaign.state import REFLECTION
 from evolve.config import Settings
 from evolve.plugins import Plugins
 from evolve.stop import Amount, Budget, Until, budget_from, exact, tightest
-from evolve.types import PURPOSES, Axis, ConfigError, Progress, Task
+from evolve.types import ConfigError, Progress, Task
 from evolve.types.errors import did_you_mean
 
 _TIMES = ("seconds", "gpu_seconds")
 
 
 def budget_of(settings: Settings, task: Task, now: float | None = None) -> Budget:
-    """The budget that the settings spell, as it was decided at `now` (without it, at this moment); raises `ConfigError`."""
+    """Returns the budget that the settings spell, as it was decided at `now` (without it, at this moment); raises `ConfigError`."""
     return budget_from(settings.budget, time.time() if now is None else now, task.fitness)
 
 
-def dated(settings: Settings, now: float) -> Settings:
-    """The settings with a date for each time of the day in the budget, so that it means the same at every later run."""
+def date_budget(settings: Settings, now: float) -> Settings:
+    """Returns the settings with a date for each time of the day in the budget, so that it means the same at every later run."""
     return settings.model_copy(update={"budget": tuple(exact(text, now) for text in settings.budget)})
 
 
 def with_resource(settings: Settings, task: Task, plugins: Plugins) -> Settings:
-    """The settings with the resource of the tightest budget, for a strategy that wants to know it, and for the choice of models. It is fixed for the campaign's
+    """Returns the settings with the resource of the tightest budget, for a strategy that wants to know it, and for the choice of models. It is fixed for the campaign's
     whole life, so that every replay decides alike."""
     resource = "programs" if settings.deterministic else tightest(budget_of(settings, task), Progress())
     strategy, models = settings.strategy, settings.models
@@ -41,13 +40,13 @@ def with_resource(settings: Settings, task: Task, plugins: Plugins) -> Settings:
 
 
 def operators_of(settings: Settings, plugins: Plugins) -> tuple[str, ...]:
-    """The operators that propose in a campaign with these settings; raises `ConfigError`."""
+    """Returns the operators that propose in a campaign with these settings; raises `ConfigError`."""
     models = bool(settings.models.proposing)
     return plugins.operators_of(settings.strategy.name, settings.operators.names, models=models)
 
 
-def scheduled(settings: Settings) -> tuple[str, ...]:
-    """The operators that the engine asks by itself; raises `ConfigError` where there is no model for them."""
+def reflection_operators(settings: Settings) -> tuple[str, ...]:
+    """Returns the operators that the engine asks by itself; raises `ConfigError` where there is no model for them."""
     if not settings.lessons.every:
         return ()
     if not settings.models.members:
@@ -63,7 +62,7 @@ def try_settings(settings: Settings, task: Task, plugins: Plugins) -> None:
     budget, names = budget_of(settings, task), operators_of(settings, plugins)
     check_priced(budget, settings.models.members, plugins.model_kind)
     offline = [name for name in names if not plugins.operators[name].entry.needs_model]
-    calling = len(offline) < len(names) or scheduled(settings)
+    calling = len(offline) < len(names) or reflection_operators(settings)
     check_spendable(budget, settings.models.members if calling else ())
     _check_called(settings, proposes=len(offline) < len(names))
     if settings.outage.then == "offline" and settings.models.members:
@@ -73,39 +72,27 @@ def try_settings(settings: Settings, task: Task, plugins: Plugins) -> None:
             "there is no operator to propose with. Do: name one, --set operators.names='[\"tune_literals\"]'"
         )
     for name in settings.operators.settings:
-        if name not in (*names, *scheduled(settings)):
+        if name not in (*names, *reflection_operators(settings)):
             raise ConfigError(
                 f"there are settings for operator {name!r}, which this campaign does not use.{did_you_mean(name, names)} "
                 "Do: correct the name, or add it to operators.names"
             )
-    for name in (*names, *scheduled(settings)):
+    for name in (*names, *reflection_operators(settings)):
         plugins.operator(name, settings.operators.settings.get(name, {}))
     for name in settings.trackers.names:
         plugins.tracker_settings(name, settings.trackers.settings.get(name, {}))
     plugins.strategy(settings.strategy.name, settings.strategy.settings, names)
-    archive_of(task, settings)
+    make_archive(task, settings)
 
 
 def _check_called(settings: Settings, *, proposes: bool) -> None:
     """Raises `ConfigError` for a model that nobody could ever call. `proposes`: an operator needs a model."""
-    models = settings.models
-    called = {*(PURPOSES - {REFLECTION} if proposes else ()), *scheduled(settings)}
-    names = {models.purposes[purpose] for purpose in called if purpose in models.purposes}
-    if proposes or (called and REFLECTION not in models.purposes):
-        names.update(models.proposing)
-    idle = next((member.name for member in models.members if member.name not in names), None)
-    if idle is None:
-        return
-    purposes = ", ".join(purpose for purpose, name in models.purposes.items() if name == idle)
-    if not proposes:
+    members = settings.models.members
+    if members and not proposes and not reflection_operators(settings):
         raise ConfigError(
-            f"model {idle!r} would never be called: no operator of this campaign needs a model, with the strategy {settings.strategy.name!r}. "
+            f"model {members[0].name!r} would never be called: no operator of this campaign needs a model, with the strategy {settings.strategy.name!r}. "
             "Do: leave the model out (--set 'models.members=[]' where a file or a campaign names it), name an operator that needs one in operators.names, such as diff, or use another strategy"
         )
-    raise ConfigError(
-        f"model {idle!r} would never be called: it serves {purposes} alone, and nothing asks for that. "
-        "Do: set lessons.every, or leave the model out"
-    )
 
 
 def _check_offline(budget: Budget, names: Sequence[str], offline: Sequence[str]) -> None:
@@ -133,35 +120,3 @@ def check_deterministic(settings: Settings, budget: Budget) -> None:
                 f"--deterministic cannot end by the clock, got the budget {str(leaf)!r}. "
                 "Do: count it in programs, such as --budget 500programs"
             )
-
-
-def axes_of(task: Task, settings: Settings) -> Sequence[Axis]:
-    """The axes of the settings, else the task's, else the default ones: size, and distance to the seed."""
-    chosen = tuple(Axis(**axis.model_dump()) for axis in settings.archive.axes)
-    return chosen or task.axes or novelty.DEFAULT_AXES
-
-
-def archive_of(task: Task, settings: Settings) -> Archive:
-    """An empty archive with the rules of the settings, for a version of the task."""
-    section, axes = settings.archive, axes_of(task, settings)
-    capacity = section.capacity or (4 if axes is novelty.DEFAULT_AXES else 1)
-    rules = ArchiveSettings(
-        islands=section.islands,
-        capacity=capacity,
-        migrate_every=section.migrate_every,
-        migrants=section.migrants,
-        reset_every=section.reset_every,
-        z=settings.confirm.z,
-        sigmas=settings.confirm.sigmas,
-        cells=section.cells,
-        centroids=section.centroids,
-    )
-    bound = None if task.bound is None else task.fitness.inside(task.bound)
-    return Archive(
-        axes,
-        rules,
-        deterministic=task.deterministic,
-        certifies=task.promotion == "certificate",
-        bound=bound,
-        objectives=task.objectives,
-    )

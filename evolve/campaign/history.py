@@ -1,6 +1,6 @@
-"""What has settled, as columns: 100,000 records fit in memory because texts and whole records stay in the log.
+"""Settled records as columns: 100,000 fit in memory because texts and whole records stay in the log.
 
-Invariant: columns only grow, and only the main thread lets them grow; a `Past` of n records is the same for ever, on any thread."""
+Columns only grow, and only on the main thread; a `Past` of n records is the same for ever, on any thread."""
 
 import json
 import math
@@ -14,7 +14,6 @@ from functools import lru_cache
 from typing import Any
 
 from evolve.bounded_cache import BoundedCache
-from evolve.campaign.totals import Spent
 from evolve.log import Log
 from evolve.types import (
     FAILURES,
@@ -24,6 +23,7 @@ from evolve.types import (
     Outcome,
     Program,
     ProgramId,
+    Progress,
     Record,
     RecordId,
     Settled,
@@ -39,12 +39,12 @@ FEW = 10
 """With fewer values than these a relative threshold lets everything pass."""
 OUTCOMES = tuple(Outcome)
 _CODES = {outcome: code for code, outcome in enumerate(OUTCOMES)}
+_NOTHING = Progress()
 KINDS: tuple[OriginKind, ...] = ("seed", "proposal", "measurement", "import")
-_NOTHING = Spent()
 
 
 class Columns:
-    """The growing columns. Record n is at index n - 1. The first `since` records were judged by earlier versions of the task."""
+    """The growing columns. Record n is at index n - 1. The first `since` records were evaluated by earlier versions of the task."""
 
     def __init__(self) -> None:
         self.since: RecordId = 0
@@ -61,7 +61,7 @@ class Columns:
         self.insertions = bytearray()
         """What the archive did with each, as `Insertion`."""
         self.seconds = array("d")
-        """How long each was judged."""
+        """How long each was evaluated."""
         self.isolations: list[str] = []
         self.trusts: list[Trust] = []
         """How well each was isolated, and who computed its score; one text for each."""
@@ -77,14 +77,15 @@ class Columns:
         self.parents: list[tuple[RecordId, ...]] = []
         self.children: dict[RecordId, list[RecordId]] = {}
         self.failed: list[RecordId] = []
-        """Proposals whose program failed when it was judged."""
+        """Proposals whose program failed when it was evaluated."""
         self.programs: list[ProgramId | None] = []
         self.passed: dict[str, tuple[list[RecordId], list[float]]] = defaultdict(lambda: ([], []))
         self.noted: dict[str, tuple[list[RecordId], list[Any]]] = defaultdict(lambda: ([], []))
 
-    def append(self, record: Record, insertion: Insertion = Insertion.NOT_ADDED, spent: Spent = _NOTHING) -> None:
+    def append(self, record: Record, insertion: Insertion = Insertion.NOT_ADDED, spent: Progress = _NOTHING) -> None:
         """Adds the next record. The last column grows last: its length is what readers may rely on. What was found on a case that
         the search must not see is no fitness here."""
+        # Strategies read these columns, and a held-out result must not guide them.
         fitness = None if record.origin.case else record.evaluation.fitness
         self.fitness.append(math.nan if fitness is None else fitness)
         if fitness is not None and record.evaluation.violation:
@@ -117,6 +118,7 @@ class Columns:
                 ids, values = self.passed[stage]
                 values.append(value)
                 ids.append(record.id)
+        # Last: readers on other threads take the length of this column as the number of records.
         self.programs.append(record.program)
 
     def first_records(self) -> dict[ProgramId, RecordId]:
@@ -139,20 +141,20 @@ class Reader:
         self._records = BoundedCache(2048)
 
     def settled(self, record: RecordId) -> Settled:
-        """The event that settled a record."""
+        """Returns the event that settled a record."""
         return self._records.get_or_create(record, lambda: self._read(record))
 
     def keep(self, settled: Settled) -> None:
-        """Knows an event that is about to be in the log, without reading it there."""
+        """Keeps an event that is about to be in the log, so that it is not read there."""
         self._records.get_or_create(settled.record.id, lambda: settled)
 
     def task(self, definition: str) -> Task:
-        """The whole task that an event names by the id of its text."""
+        """Returns the whole task that an event names by the id of its text."""
         return decode(Task, json.loads(self.text(TextId(definition))))
 
 
 def without_result(record: Record) -> Record:
-    """The record; one that was judged on a case without its evaluation, for what the search does not see must not guide it."""
+    """Returns the record; one on a case without its evaluation, for a result that the search must not see must not guide it."""
     if not record.origin.case:
         return record
     return replace(record, evaluation=Evaluation.failed(Outcome.SCREENED, "", stage=record.evaluation.stage))
@@ -175,53 +177,53 @@ class Past:
         return record - 1
 
     def fitness(self, record: RecordId) -> float | None:
-        """The fitness as measured, larger is better; None for a failure."""
+        """Returns the fitness as measured, larger is better; None for a failure."""
         value = self.columns.fitness[self._at(record)]
         return None if math.isnan(value) else value
 
     def is_current(self, record: RecordId) -> bool:
-        """It settled under the present version of the task."""
+        """Returns whether it settled under the present version of the task."""
         return self._at(record) >= self.columns.since
 
     def violation(self, record: RecordId) -> float:
-        """How far it misses the task's constraints, as measured; 0 where it meets them, and for a failure."""
+        """Returns how far it misses the task's constraints, as measured; 0 where it meets them, and for a failure."""
         self._at(record)
         return self.columns.violations.get(record, 0.0)
 
     def outcome(self, record: RecordId) -> Outcome:
-        """How its judging ended."""
+        """Returns the outcome of its evaluation."""
         return OUTCOMES[self.columns.outcomes[self._at(record)]]
 
     def operator(self, record: RecordId) -> str:
-        """The operator's name; empty for seeds, measurements and imports."""
+        """Returns the operator's name; empty for seeds, measurements and imports."""
         return self.columns.operators[self._at(record)]
 
     def model(self, record: RecordId) -> str:
-        """The name of the model that its operator called; empty where it called none."""
+        """Returns the name of the model that its operator called; empty where it called none."""
         return self.columns.models[self._at(record)]
 
     def parents(self, record: RecordId) -> tuple[RecordId, ...]:
-        """The records that it was made from."""
+        """Returns the records that it was made from."""
         return self.columns.parents[self._at(record)]
 
     def children(self, record: RecordId) -> Sequence[RecordId]:
-        """The proposals that had it as a parent, in the order in which they settled."""
+        """Returns the proposals that had it as a parent, in the order in which they settled."""
         self._at(record)
         found = self.columns.children.get(record, ())
         return found[: bisect_right(found, self.length)]
 
     def failures(self, count: int) -> Sequence[RecordId]:
-        """The last `count` proposals whose program failed when this version of the task judged it, the newest first."""
+        """Returns the last `count` proposals whose program failed when this version of the task evaluated it, the newest first."""
         failed = self.columns.failed
         low, high = bisect_right(failed, self.columns.since), bisect_right(failed, self.length)
         return failed[max(low, high - count) : high][::-1]
 
     def program_id(self, record: RecordId) -> ProgramId | None:
-        """Its program; None where there was none to judge."""
+        """Returns its program; None where there was none to evaluate."""
         return self.columns.programs[self._at(record)]
 
     def extras(self, plugin: str, after: RecordId = 0) -> Sequence[tuple[RecordId, Any]]:
-        """What `plugin` stored with the records later than `after`, in their order; what an earlier version of the task judged
+        """Returns what `plugin` stored with the records later than `after`, in their order; what an earlier version of the task evaluated
         is left out."""
         if plugin not in self.columns.noted:
             return ()
@@ -230,7 +232,7 @@ class Past:
         return list(zip(ids[low:high], values[low:high], strict=True))
 
     def least_of_top(self, stage: str, share: float) -> float | None:
-        """The fitness that `share` of the proposals which this stage judged last on this hardware class (at most `RECENT`) have reached; None while
+        """Returns the fitness that `share` of the proposals which this stage evaluated last on this hardware class (at most `RECENT`) have reached; None while
         there are fewer than `FEW` of them."""
         if stage not in self.columns.passed:
             return None
@@ -241,14 +243,14 @@ class Past:
         return recent[math.ceil(share * len(recent)) - 1] if len(recent) >= FEW else None
 
     def record(self, record: RecordId) -> Record:
-        """The whole record, read from the log; of one on a case, not what was found there."""
+        """Returns the whole record, read from the log; one on a case without its result."""
         self._at(record)
         return without_result(self.reader.settled(record).record)
 
     def program(self, program: ProgramId) -> Program:
-        """A stored program."""
+        """Returns a stored program."""
         return self.reader.program(program)
 
     def text(self, text: str) -> str:
-        """A stored text by its id."""
+        """Returns a stored text by its id."""
         return self.reader.text(TextId(text))

@@ -1,4 +1,4 @@
-"""Inbox: what persons ask of a campaign, running or not, in the folder `NAME.inbox/` beside its log, of its owner alone.
+"""Inbox: requests of persons to a campaign, running or not, in the folder `NAME.inbox/` beside its log, of its owner alone.
 
 A request is one JSON file, which appears under its name only when it is whole, and is removed only after its result is durable. Whoever takes a request stores its id with
 the result, so that it is done once however often it is read. A file that is no request is set aside under another name, with a warning."""
@@ -52,7 +52,7 @@ class Hint:
 @tag_union_member
 @dataclass(frozen=True, slots=True)
 class Add:
-    """A person's program, to be judged and to become a parent; as a child of `parent`, where that is no 0."""
+    """A person's program, to be evaluated and to become a parent; as a child of `parent`, where that is no 0."""
 
     files: Mapping[str, str]
     thought: str = ""
@@ -104,8 +104,8 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came of a request; `told` says it to a person, with the remedy where it was refused. `records` are those that were ruled
-    about, or have what was to be added already; `step` is the one that judges what was added. `former` was the best record before and
+    """Result of a request; `told` says it to a person, with the remedy where it was refused. `records` are those that were ruled
+    about, or have what was to be added already; `step` is the one that evaluates what was added. `former` was the best record before and
     `best` is it now, with the fitness as the user writes it."""
 
     request: str
@@ -139,7 +139,6 @@ class Inbox:
 
     def __init__(self, log: Path) -> None:
         self.folder = log.with_name(f"{log.stem}.inbox")
-        self._unmovable: set[str] = set()
 
     def put(self, request: Request, now: float) -> None:
         """Adds a request after all that lie there; `now` in seconds since 1970. Raises `StoreError`."""
@@ -162,7 +161,7 @@ class Inbox:
             self.folder.chmod(0o700)
 
     def letters(self) -> Sequence[Letter]:
-        """What lies there, in the order in which it was put; what is no request is set aside."""
+        """Returns the requests, in the order in which they were put; a file that is none is set aside."""
         try:
             self._check_owner()
             paths = sorted(
@@ -189,8 +188,8 @@ class Inbox:
         with suppress(OSError):
             letter.path.unlink()
 
-    def answered(self, request: str) -> Answer | None:
-        """The answer to a request, which is then removed; None as long as there is none."""
+    def take_answer(self, request: str) -> Answer | None:
+        """Returns the answer to a request and removes it; None as long as there is none."""
         path = self.folder / f"{request}.answer"
         try:
             found: Answer = decode(Answer, json.loads(path.read_text("utf-8")))
@@ -213,6 +212,7 @@ class Inbox:
             self.folder.rmdir()
 
     def _write(self, name: str, text: str) -> None:
+        # A reader that comes in between sees no half of a request.
         draft = self.folder / f".{name}.new"
         descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
         with open(descriptor, "w", encoding="utf-8", errors="surrogatepass") as file:
@@ -222,19 +222,15 @@ class Inbox:
         draft.rename(self.folder / name)
 
     def _set_aside(self, path: Path, why: str) -> None:
-        if path.name in self._unmovable:
-            return
         kept = path.with_name(f"{path.name}.refused")
-        try:
+        with suppress(OSError):
             path.rename(kept)
-        except OSError:
-            self._unmovable.add(path.name)
-            kept = path
-        _logger.warning("no request, and set aside: %s (%s)", kept, why)
+            _logger.warning("no request, and set aside: %s (%s)", kept, why)
 
 
 def _request(path: Path) -> Request:
-    """What lies in a file; raises `OSError`, and `ValueError` for what is no request of this user."""
+    """Reads a request from a file; raises `OSError`, and `ValueError` for what is no request of this user."""
+    # Neither a link to a file of another user nor a pipe that never answers.
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     with open(descriptor, "rb") as file:
         status = os.fstat(descriptor)

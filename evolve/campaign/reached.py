@@ -1,6 +1,6 @@
-"""How well the programs of a campaign were isolated when they were judged, run by run.
+"""Isolation levels of a campaign's runs.
 
-Invariant: a campaign's level never falls: what one of its own runs has reached, each later one must reach. A fork begins anew."""
+A campaign's level never falls: each run must reach the level of those before. A fork begins anew."""
 
 from evolve.types import Level, SandboxError
 
@@ -26,17 +26,17 @@ class Reached:
             self.least = _better(self.least, level)
 
     def weaker(self, isolation: str) -> bool:
-        """Whether a record with this line was judged under a weaker level than the campaign's best."""
+        """Returns whether a record with this line was evaluated under a weaker level than the campaign's best."""
         level = Level.of(isolation)
         return level is not None and self.best is not None and not level.reaches(self.best)
 
     def check(self, name: str, now: Level, why: str = "") -> None:
-        """Raises `SandboxError` where `now` is less than what campaign `name` was judged at; `why` says what keeps it there."""
+        """Raises `SandboxError` where `now` is less than what campaign `name` was evaluated at; `why` says what keeps it there."""
         if self.least is None or now.reaches(self.least):
             return
         reason = f" ({why})" if why else ""
         raise SandboxError(
-            f"campaign {name!r} was judged at the isolation level {str(self.least)!r}, and here it would go on at {str(now)!r}{reason}: its "
+            f"campaign {name!r} was evaluated at the isolation level {str(self.least)!r}, and here it would go on at {str(now)!r}{reason}: its "
             f"scores would rest on less than they say. Do: go on where {str(self.least)!r} is reached (`evolve sandbox probe` tells what is "
             f"missing), or go on with a fork, whose weaker scores are marked: evolve campaign fork {name}"
         )

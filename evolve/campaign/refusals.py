@@ -1,6 +1,6 @@
-"""Which operators are refused again and again, and how seldom they are asked.
+"""Refused proposals in a row, and how seldom operators are asked that were refused again and again.
 
-Invariant: a fold over the log, so that a run that goes on asks as one that never stopped would."""
+A fold over the log, so that a run that goes on asks as one that never stopped would."""
 
 from dataclasses import dataclass
 
@@ -22,7 +22,7 @@ class Refused:
 
 
 class Refusals:
-    """Proposals in a row that were refused before they were judged. Of an operator those count that called no model: what a model is asked for it
+    """Proposals in a row that were refused before they were evaluated. Of an operator those count that called no model: what a model is asked for it
     pays, and its next answer may be another one."""
 
     def __init__(self) -> None:
@@ -34,12 +34,12 @@ class Refusals:
         self.why = ""
         """The text that says why the last proposal was refused."""
 
-    def asked(self, operator: str, step: int) -> None:
+    def ask(self, operator: str, step: int) -> None:
         """A step asks an operator."""
         if operator in self._operators:
             self._operators[operator].step = step
 
-    def settled(self, record: Record, *, called: bool) -> None:
+    def settle(self, record: Record, *, called: bool) -> None:
         """A proposal has settled; its step `called` a model."""
         operator = record.origin.operator
         if record.evaluation.outcome is not Outcome.SCREENED:
@@ -64,16 +64,17 @@ class Refusals:
             refused.count, refused.step = min(refused.count, TIRED), 0
 
     def count(self, operator: str) -> int:
-        """How often in a row an operator was refused."""
+        """Returns how often in a row an operator was refused."""
         return self._operators[operator].count if operator in self._operators else 0
 
-    def tired(self) -> dict[str, str]:
-        """The operators that are asked seldom, each with the text that says why."""
+    def list_tired(self) -> dict[str, str]:
+        """Returns the operators that are asked seldom, each with the text that says why."""
         return {name: refused.why for name, refused in self._operators.items() if refused.count >= TIRED}
 
     def rests(self, operator: str, step: int) -> bool:
-        """An operator is not asked by this step."""
+        """Returns whether an operator is not asked by this step."""
         refused = self._operators.get(operator)
         if refused is None or refused.count < TIRED or not refused.step:
             return False
+        # Each eight further refusals halve how often it is asked, so that it costs the log ever less.
         return self.unheard >= NOTHING_NEW or step - refused.step < 2 ** (refused.count // TIRED)

@@ -1,7 +1,6 @@
-"""Judging again by a newer version of the task: which programs, what that costs, and how it begins.
+"""Evaluation of a campaign's programs by a newer version of the task: the plan, its cost, and its beginning.
 
-Invariant: what is left to judge follows from the log, so that a rejudging which was interrupted goes on with what is missing; everything
-that was found before stays in the log."""
+The programs that are left follow from the log, so that an interrupted one goes on with those that are missing; all earlier results stay in the log."""
 
 import math
 from collections.abc import Sequence
@@ -27,8 +26,8 @@ from evolve.types.codec import encode
 
 @dataclass(frozen=True, slots=True)
 class Rejudging:
-    """What is to be judged by `task`: the seed, if `seed` says so, and the programs of these records, the best first, and of those that
-    an interrupted run has asked for already (`waiting`). `others` counts the measurements beside that such a run has left. `seconds` is the mean that judging one has taken before, None where that is not known."""
+    """Programs to evaluate by `task`: the seed, if `seed` says so, and the programs of these records, the best first, and of those that
+    an interrupted run has asked for already (`waiting`). `others` counts the measurements beside that such a run has left. `seconds` is the mean that evaluating one has taken before, None where that is not known."""
 
     task: Task
     seed: bool
@@ -39,18 +38,18 @@ class Rejudging:
 
     @property
     def programs(self) -> int:
-        """How many programs will be judged."""
+        """Number of programs that will be evaluated."""
         return self.seed + len(self.records) + len(self.waiting)
 
 
-def planned(campaign: Campaign, task: Task, *, everything: bool) -> Rejudging:
-    """What judging again takes: the elites alone, or `everything` that was ever judged; raises `ConfigError` for a task whose scores
+def plan_rejudging(campaign: Campaign, task: Task, *, everything: bool) -> Rejudging:
+    """Returns the plan: the elites alone, or `everything` that was ever evaluated; raises `ConfigError` for a task whose scores
     cannot stand in the same log."""
     _check_same_kind(campaign, task)
     state = campaign.state
     changed = task.version != campaign.task.version
     judged = set[ProgramId]() if changed else state.judged
-    asked = [] if changed else [step.asked.action for step in state.unfinished()]
+    asked = [] if changed else [step.asked.action for step in state.open_steps()]
     measures = [action for action in asked if isinstance(action, Measure)]
     waiting = tuple(measure.about for measure in measures if measure.why == REJUDGED)
     if not changed and not state.columns.since:
@@ -65,8 +64,8 @@ def planned(campaign: Campaign, task: Task, *, everything: bool) -> Rejudging:
 
 def begin(campaign: Campaign, plan: Rejudging) -> Sequence[Asked]:
     """Changes the task, if it is another version, asks for what is to be judged, and returns the steps to start: all that had been asked
-    but proposals. What persons had added and was not judged is asked for again. Inside a transaction."""
-    added = [step.asked.action for step in campaign.state.unfinished() if isinstance(step.asked.action, Import)]
+    but proposals. What persons had added and was not evaluated is asked for again. Inside a transaction."""
+    added = [step.asked.action for step in campaign.state.open_steps() if isinstance(step.asked.action, Import)]
     if plan.task.version != campaign.task.version:
         definition = campaign.log.put_text(canonical(encode(plan.task)))
         campaign.write(TaskChanged(plan.task.version, definition))
@@ -74,9 +73,9 @@ def begin(campaign: Campaign, plan: Rejudging) -> Sequence[Asked]:
             _ask(campaign, action)
     for record in plan.records:
         program = campaign.state.columns.programs[record - 1]
-        assert program is not None, "a record without a program is never judged again"
+        assert program is not None, "a record without a program is never evaluated again"
         _ask(campaign, Measure(record, program, why=REJUDGED))
-    return [step.asked for step in campaign.state.unfinished() if not isinstance(step.asked.action, Propose)]
+    return [step.asked for step in campaign.state.open_steps() if not isinstance(step.asked.action, Propose)]
 
 
 def _ask(campaign: Campaign, action: Measure | Import) -> None:
@@ -85,7 +84,7 @@ def _ask(campaign: Campaign, action: Measure | Import) -> None:
 
 
 def _mean_seconds(campaign: Campaign, records: Sequence[RecordId]) -> float | None:
-    """Of these records, but for those that came from the cache."""
+    """Returns the mean over these records, but for those that came from the cache."""
     found = [campaign.log.settled(record).record.evaluation for record in records]
     seconds = [evaluation.seconds for evaluation in found if not evaluation.cached_from]
     return math.fsum(seconds) / len(seconds) if seconds else None
@@ -103,7 +102,7 @@ def _check_same_kind(campaign: Campaign, task: Task) -> None:
     if task.seed.files.keys() != before.seed.files.keys():
         raise ConfigError(
             f"a program of task {task.name!r} is now {', '.join(task.seed.files)}, and was {', '.join(before.seed.files)}, so that none "
-            f"of the campaign's can be judged. {remedy} {task.name}"
+            f"of the campaign's can be evaluated. {remedy} {task.name}"
         )
 
 

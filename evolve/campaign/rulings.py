@@ -1,6 +1,6 @@
-"""A person's rulings: which programs they are about, and what they change.
+"""Rulings of persons on programs.
 
-Invariant: a ruling that changes nothing is not written, and none takes the last program that could be a parent."""
+A ruling that changes nothing is not written, and none takes the last program that could be a parent."""
 
 import math
 from collections.abc import Collection, Sequence
@@ -33,7 +33,7 @@ def rule(campaign: Campaign, wish: Quarantine | Release, request: str) -> Answer
     return Answer(
         request,
         accepted=True,
-        told=_told(campaign.name, wish, what, records),
+        told=_format_answer(campaign.name, wish, what, records),
         records=records,
         former=former,
         best=best_record(state),
@@ -42,13 +42,13 @@ def rule(campaign: Campaign, wish: Quarantine | Release, request: str) -> Answer
 
 
 def best_record(state: State) -> RecordId:
-    """The record of the best program; 0 where there is none."""
+    """Returns the record of the best program; 0 where there is none."""
     best = state.archive.best
     return 0 if best is None else best.record
 
 
 def program_of(campaign: Campaign, record: RecordId) -> ProgramId:
-    """The program of a record; raises `ConfigError` where there is none."""
+    """Returns the program of a record; raises `ConfigError` where there is none."""
     programs = campaign.state.columns.programs
     if not 1 <= record <= len(programs):
         raise ConfigError(
@@ -64,10 +64,11 @@ def program_of(campaign: Campaign, record: RecordId) -> ProgramId:
 
 
 def _family(state: State, program: ProgramId, *, descendants: bool) -> Sequence[ProgramId]:
-    """The program, and all that have it or one of the others among their parents, in the order of their records."""
+    """Returns the program, and all that have it or one of the others among their parents, in the order of their records."""
     family = {program: None}
     if descendants:
         programs = state.columns.programs
+        # Parents settle before their children, so that one pass finds all generations.
         for child, parents in zip(programs, state.columns.parents, strict=True):
             if child is not None and any(programs[parent - 1] in family for parent in parents):
                 family[child] = None
@@ -77,18 +78,17 @@ def _family(state: State, program: ProgramId, *, descendants: bool) -> Sequence[
 def _check_something_is_left(campaign: Campaign, leaving: Collection[ProgramId]) -> None:
     columns, quarantined = campaign.state.columns, campaign.state.quarantined
     out = {*leaving, *quarantined}
-    judged = zip(columns.programs[columns.since :], columns.fitness[columns.since :], strict=True)
-    if leaving and all(program in out or math.isnan(fitness) for program, fitness in judged):
+    values = zip(columns.programs[columns.since :], columns.fitness[columns.since :], strict=True)
+    if leaving and all(program in out or math.isnan(fitness) for program, fitness in values):
         raise ConfigError(
             f"nothing would be left in campaign {campaign.name!r} that could be a parent. "
             f"Do: add another program first (evolve program add FILE --campaign {campaign.name})"
         )
 
 
-def _told(name: str, wish: Quarantine | Release, what: What, records: Sequence[RecordId]) -> str:
+def _format_answer(name: str, wish: Quarantine | Release, what: What, records: Sequence[RecordId]) -> str:
     if not records:
-        return f"{name}/{wish.record} is {_BEFORE[what]}" + (
-            ", and so is all that came of it" if wish.descendants else ""
-        )
+        more = ", and so is all that came of it" if wish.descendants else ""
+        return f"{name}/{wish.record} is {_BEFORE[what]}{more}"
     more = f" and {len(records) - _NAMED:,} more" if len(records) > _NAMED else ""
     return f"{_DONE[what]}: {', '.join(f'{name}/{record}' for record in records[:_NAMED])}{more}"

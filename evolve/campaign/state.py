@@ -1,19 +1,20 @@
-"""The fold: everything that a campaign knows, from its events in their order.
+"""Fold of a campaign's events, in their order, into everything that it knows.
 
-Invariant: live and replayed events pass the same `settle` and `absorb`, so a replayed state equals the live one."""
+Live and replayed events pass the same `settle` and `absorb`, so a replayed state equals the live one."""
 
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from evolve.archive import Archive
 from evolve.bounded_cache import BoundedCache
 from evolve.campaign.calls import Calls
 from evolve.campaign.cases import Cases
+from evolve.campaign.descriptors import make_archive
 from evolve.campaign.history import Columns, Past, Reader, without_result
+from evolve.campaign.progress import add_call, add_record
 from evolve.campaign.reached import Reached
 from evolve.campaign.refusals import Refusals
-from evolve.campaign.totals import Spent
+from evolve.config import Settings
 from evolve.types import (
     NOBODYS_FAULT,
     Asked,
@@ -51,8 +52,8 @@ FOUND = frozenset({BOUND, INTEGRITY})
 """Whose rulings rest on what a version of the task has found, and are void under the next one."""
 REFLECTION = "reflect"
 """The operator that writes lessons; the engine asks it, and no strategy does."""
-_PROPOSING = frozenset({"models", "novelty", "operators"})
-"""Settings under which operators that were refused may propose something new."""
+WHILE_RUNNING = frozenset({"budget", "judges"})
+"""Settings that may change while a run goes on."""
 NOISE = "noise floor"
 """Why the seed of a noisy task is measured again."""
 
@@ -81,19 +82,14 @@ class Difference:
 
 
 class State:
-    """Archive, history, progress, lessons and unfinished steps. `tell` gets every event after the state has taken it. `fresh` makes
-    an empty archive for a version of the task. `seeds` says how often the seed of a noisy task is measured, `carry` that children are
-    given what their parents left, where the task allows it."""
+    """Archive, history, progress, lessons and unfinished steps. `tell` gets every event after the state has taken it."""
 
     def __init__(
         self,
         task: Task,
-        fresh: Callable[[Task], Archive],
+        settings: Settings,
         reader: Reader,
         tell: Callable[[Event], None],
-        *,
-        seeds: int,
-        carry: bool = False,
     ) -> None:
         self.columns = Columns()
         self.reader = reader
@@ -114,8 +110,8 @@ class State:
         self.former: list[RecordId] = []
         """What `elites` said before `TaskChanged`."""
         self.judged: set[ProgramId] = set()
-        """Programs that were judged since `TaskChanged`; empty before the first."""
-        self._spent = Spent()
+        """Programs that were evaluated since `TaskChanged`; empty before the first."""
+        self._spent = Progress()
         self.seconds = 0.0
         """How long the campaign had run at the last event, over all its runs."""
         self.steps: dict[int, Step] = {}
@@ -127,69 +123,67 @@ class State:
         self.seed_values: list[float] = []
         self.noise_values: list[float] = []
         """Those of `seed_values` that were measured on the present hardware class."""
-        self._wanted = seeds
-        self._carry = carry
-        self._fresh = fresh
+        self._settings = settings
         self._tell = tell
-        self._judge_by(task)
+        self._begin_task(task)
 
-    def _judge_by(self, task: Task) -> None:
-        """An empty archive, and no seed that was judged."""
+    def _begin_task(self, task: Task) -> None:
+        """An empty archive, and no seed that was evaluated."""
         self.task = task
-        self.archive = self._fresh(task)
-        self.carries = bool(task.carry) and self._carry
+        self.archive = make_archive(task, self._settings)
+        self.carries = bool(task.carry) and self._settings.carry
         self.cases = Cases(task, carries=self.carries)
         self.claimed: set[ProgramId] = set()
         """Programs with a score that nobody but they themselves have computed."""
         self.seed_record: RecordId = 0
         """The record of the task's seed; 0 while it has not settled."""
         self.seed_seconds: float | None = None
-        """How long the judging of that record took."""
+        """How long the evaluation of that record took."""
         self.seed_values.clear()
         self.noise_values.clear()
         self.derived = BoundedCache()
-        """What was made of records, as this version of the task has judged them."""
+        """What was made of records, as this version of the task has evaluated them."""
         self.refusals = Refusals()
 
     @property
     def progress(self) -> Progress:
-        """What was spent, up to the last event."""
+        """Progress up to the last event."""
         return self.progress_at(self.seconds)
 
     def progress_at(self, seconds: float) -> Progress:
-        """What was spent, in a campaign that has run for so many seconds."""
-        return self._spent.progress(seconds)
+        """Returns the progress of a campaign that has run for so many seconds."""
+        return replace(self._spent, seconds=seconds)
 
     @property
     def history(self) -> Past:
-        """All that has settled until now."""
+        """Records that have settled until now."""
         return self.past(len(self.columns.programs))
 
     def past(self, length: int) -> Past:
-        """What had settled when there were `length` records."""
+        """Returns the first `length` records."""
         return Past(self.columns, self.reader, length)
 
     @property
     def noise_floor(self) -> float | None:
-        """The spread of equal measurements on this machine, in the fitness's unit; None until it is known."""
+        """Spread of equal measurements on this machine, in the fitness's unit; None until it is known."""
         return self.machine.noise_floor if self.machine else None
 
     @property
     def seed_is_measured(self) -> bool:
-        """The seed has passed, and a noisy task's noise floor is known."""
+        """True where the seed has passed, and a noisy task's noise floor is known."""
         return bool(self.seed_values) and (self.task.deterministic or self.noise_floor is not None)
 
     def noise_measurement(self) -> Measure | None:
-        """One more measurement of a noisy task's seed, until there are enough for the noise floor of this machine."""
+        """Returns one more measurement of a noisy task's seed, until there are enough for the noise floor of this machine."""
         if self.task.deterministic or not self.seed_values or self.noise_floor is not None:
             return None
         asked = sum(_about_noise(step.asked.action) for step in self.steps.values())
-        if len(self.noise_values) + asked >= self._wanted:
+        if len(self.noise_values) + asked >= self._settings.confirm.seeds:
             return None
         return Measure(about=self.seed_record, program=self.task.seed.id, why=NOISE)
 
     def case_measurement(self) -> Measure | None:
-        """A measurement of the best on a case that it was not measured on, when its score is as sure as it must be."""
+        """Returns a measurement of the best on a case that it was not measured on, when its score is as sure as it must be."""
         best = self.archive.best if self.cases.wanted else None
         if best is None or best.reported is None:
             return None
@@ -197,7 +191,7 @@ class State:
         return self.cases.due(best.program, best.record, under_way, seed=self.seed_record)
 
     def settle(self, record: Record) -> Settled:
-        """The live step: the archive takes a record, unless it was judged on a case; returns the event that says so."""
+        """Takes the live step: the archive takes a record, unless it was evaluated on a case; returns the event that says so."""
         if record.origin.case:
             event = Settled(record, Placement(Insertion.NOT_ADDED, record.origin.island))
         else:
@@ -206,7 +200,7 @@ class State:
         return event
 
     def replay(self, event: Event) -> None:
-        """The replayed step: the same, and the first difference to what is stored is kept."""
+        """Takes a replayed step: the same, and the first difference to what is stored is kept."""
         if not isinstance(event, Settled):
             self.absorb(event)
             return
@@ -220,7 +214,7 @@ class State:
             case Settled():
                 self._record(event.record, event.placement.insertion)
             case Asked():
-                self._asked(event)
+                self._ask(event)
             case Opened(machines=inherited):
                 self.reached = Reached(inherited)
             case TaskChanged():
@@ -235,45 +229,47 @@ class State:
             case LessonWritten() | Paused() | SettingsChanged():
                 self._steer(event)
             case Replied():
-                self._replied(event)
+                self._reply(event)
             case _:
                 pass
+        # The strategy learns last: what it asks of the archive is then the state after the event.
         self._tell(replace(event, record=without_result(event.record)) if isinstance(event, Settled) else event)
 
     def _arrive(self, machine: MachineMeasured) -> None:
         if self.machine is not None and self.machine.hardware != machine.hardware:
+            # Noise and scores that depend on the machine are not those of another one.
             self.noise_values.clear()
             if not self.task.deterministic:
                 self.cases.move(self.machine.hardware, machine.hardware)
                 self.columns.moved = len(self.columns.programs)
         self.machine = machine
         self.reached.add(machine.isolation)
-        self.archive.measured_machine(machine)
+        self.archive.move_to_machine(machine)
 
-    def _asked(self, event: Asked) -> None:
+    def _ask(self, event: Asked) -> None:
         self.steps[event.step] = Step(event, self._ruled_out)
         self.last_step = event.step
-        self.calls.asked(event)
+        self.calls.begin(event)
         match event.action:
             case Measure(case=""):
-                self.archive.asked(event.action)
+                self.archive.mark_asked(event.action)
             case Propose(selection=selection) if selection.operator == REFLECTION:
                 self.reflected = self.told
             case Propose(selection=selection):
-                self.refusals.asked(selection.operator, event.step)
+                self.refusals.ask(selection.operator, event.step)
             case Import():
-                self._taken(event.action.request, event.step)
+                self._note_request(event.action.request, event.step)
 
-    def _replied(self, event: Replied) -> None:
+    def _reply(self, event: Replied) -> None:
         """A step that is not finished may run again, and is then answered from here."""
         call = event.call
-        self._spent.call(call)
+        self._spent = add_call(self._spent, call)
         self.calls.add(event)
         step = self.steps.get(event.step)
         if step is not None and event.index >= 0:
             step.replies[event.index] = call
 
-    def _taken(self, request: str, step: int = 0) -> None:
+    def _note_request(self, request: str, step: int = 0) -> None:
         """An event that a person's request led to; an empty one means that none did."""
         if request:
             self.requests[request] = step
@@ -283,13 +279,14 @@ class State:
             self.lessons.append(event.lesson)
         elif isinstance(event, Paused):
             self.paused = event.paused
-        elif event.changes.keys() & _PROPOSING:
+        elif not event.changes.keys() <= WHILE_RUNNING:
+            # Operators that were refused may propose something new under other settings.
             self.refusals = Refusals()
-        self._taken(event.request)
+        self._note_request(event.request)
 
     def _rule(self, ruling: Ruled) -> None:
         self.archive.rule(ruling)
-        self._taken(ruling.request)
+        self._note_request(ruling.request)
         match ruling.what:
             case "quarantine":
                 self.quarantined[ruling.about] = ruling
@@ -300,12 +297,12 @@ class State:
         self._ruled_out = frozenset(self.quarantined)
 
     def _change_task(self, task: Task) -> None:
-        """What was found is history. Steps that had not settled are given up: they were asked of the archive that was."""
+        """Begins anew with another version of the task. Steps that had not settled are given up: they were asked of the archive that was."""
         self.former = self.elites()
         self.steps.clear()
         self.judged.clear()
         self.columns.since = len(self.columns.programs)
-        self._judge_by(task)
+        self._begin_task(task)
         # What a rule found with the old evaluator's values is void; what a person has decided stays.
         self.quarantined = {about: ruling for about, ruling in self.quarantined.items() if ruling.by not in FOUND}
         self._ruled_out = frozenset(self.quarantined)
@@ -313,21 +310,21 @@ class State:
             self.archive.rule(ruling)
         if self.machine is not None:
             self.machine = replace(self.machine, noise_floor=None)
-            self.archive.measured_machine(self.machine)
+            self.archive.move_to_machine(self.machine)
 
     def elites(self) -> list[RecordId]:
-        """The first record of every elite and of the Pareto front, the best first; then the former elites that this version of the task has not judged, or has
+        """Returns the first record of every elite and of the Pareto front, the best first; then the former elites that this version of the task has not evaluated, or has
         refused: the next one may know better."""
         programs, since = self.columns.programs, self.columns.since
         holders = [*self.archive.elites(), *self.archive.front()]
         held = sorted(holders, key=lambda elite: (elite.violation, -elite.fitness, elite.record))
-        judged = zip(programs[since:], self.columns.fitness[since:], strict=True)
-        known = {elite.program for elite in held} | {program for program, fitness in judged if not math.isnan(fitness)}
+        values = zip(programs[since:], self.columns.fitness[since:], strict=True)
+        known = {elite.program for elite in held} | {program for program, fitness in values if not math.isnan(fitness)}
         left = [record for record in self.former if programs[record - 1] not in known]
         first = self.columns.first_records()
         return [*dict.fromkeys(first[elite.program] for elite in held), *left]
 
-    def _evaluated(self, program: ProgramId, record: Record) -> None:
+    def _note_evaluation(self, program: ProgramId, record: Record) -> None:
         """Takes what an evaluation says of its program, beside what the archive makes of it."""
         evaluation = record.evaluation
         (self.hurried.add if evaluation.limit else self.hurried.discard)(program)
@@ -338,6 +335,7 @@ class State:
 
     def _record(self, record: Record, insertion: Insertion) -> None:
         self.columns.append(record, insertion, self._spent)
+        # Lessons about lessons would keep the model busy with itself.
         self.told += record.origin.operator != REFLECTION
         self.last_step = max(self.last_step, record.origin.step)
         if record.origin.kind == "seed" and record.evaluation.outcome is not Outcome.INTERNAL:
@@ -351,21 +349,22 @@ class State:
         ):
             self.seed_values.append(record.evaluation.fitness)
             self.noise_values.append(record.evaluation.fitness)
-        self._spent.add(record)
+        self._spent = add_record(self._spent, record)
         if record.program is not None:
-            self._evaluated(record.program, record)
+            self._note_evaluation(record.program, record)
         step = self.steps.get(record.origin.step)
         if record.origin.kind in ("proposal", "import") and record.origin.operator != REFLECTION:
-            self.refusals.settled(record, called=step is not None and bool(step.replies))
+            self.refusals.settle(record, called=step is not None and bool(step.replies))
+        # With another parent to choose, an operator that was refused may find something new.
         if insertion >= Insertion.IMPROVED:
             self.refusals.renew()
         if step is not None:
             step.settled.add(record.origin.index)
             if len(step.settled) == record.origin.count:
                 del self.steps[record.origin.step]
-                self.calls.ended(record.origin.step)
+                self.calls.end(record.origin.step)
 
-    def unfinished(self) -> Sequence[Step]:
+    def open_steps(self) -> Sequence[Step]:
         """Steps to finish first, in their order."""
         return [self.steps[number] for number in sorted(self.steps)]
 

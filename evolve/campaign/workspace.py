@@ -1,6 +1,4 @@
-"""Where campaigns live: `archive/campaigns/NAME.db` of a workspace.
-
-Invariant: nothing but the secret is made before a campaign is."""
+"""Places of campaigns in a workspace: `archive/campaigns/NAME.db`. Nothing but the secret is made before a campaign is."""
 
 import glob
 import hmac
@@ -27,14 +25,14 @@ def workspace() -> Path:
 
 
 def campaigns(home: Path) -> list[Path]:
-    """The logs of a workspace, the one that was written last first; raises `ConfigError` where it cannot be read."""
-    with _reached(home):
+    """Returns the logs of a workspace, the one that was written last first; raises `ConfigError` where it cannot be read."""
+    with _explain_errors(home):
         logs = (home / "archive" / "campaigns").glob("*.db")
         return sorted(logs, key=lambda path: path.stat().st_mtime_ns, reverse=True)
 
 
 @contextmanager
-def _reached(home: Path) -> Iterator[None]:
+def _explain_errors(home: Path) -> Iterator[None]:
     """Turns what the operating system says of a workspace into `ConfigError`."""
     try:
         yield
@@ -45,7 +43,7 @@ def _reached(home: Path) -> Iterator[None]:
 
 
 def log_path(home: Path, name: str) -> Path:
-    """Where the log of a campaign lies; raises `ConfigError` for a name that cannot be one."""
+    """Returns the place of a campaign's log; raises `ConfigError` for a name that cannot be one."""
     if not _NAME.fullmatch(name):
         raise ConfigError(
             f"a campaign's name is letters, digits, dots, dashes and underscores (at most 100), got {name!r}. Do: choose another"
@@ -54,7 +52,7 @@ def log_path(home: Path, name: str) -> Path:
 
 
 def logs(home: Path, log: Path | None = None) -> tuple[str, ...]:
-    """What no candidate may see: all that a workspace keeps, there yet or not, and with a log that lies elsewhere its own files."""
+    """Returns the paths that no candidate may see: all that a workspace keeps, there yet or not, and with a log that lies elsewhere its own files."""
     archive = home.absolute() / "archive"
     outside = log is not None and not log.resolve().is_relative_to(archive.resolve())
     beside = log.absolute().parent.glob(f"{glob.escape(log.stem)}.*") if log is not None and outside else ()
@@ -65,7 +63,7 @@ def secret_for(home: Path, task: str) -> str:
     """Derives the secret of campaigns on tasks of this name from the workspace's, `archive/secret`, which is made where there is none. Whoever learns it,
     as by an export, learns what is drawn for this task alone. Raises `ConfigError`."""
     path = home / "archive" / "secret"
-    with _reached(home):
+    with _explain_errors(home):
         if not path.exists():
             _make_secret(path)
         secret = _beginning(path).decode("ascii", "replace").strip() if path.is_file() else ""
@@ -86,6 +84,7 @@ def _make_secret(path: Path) -> None:
     try:
         with os.fdopen(descriptor, "w") as file:
             file.write(f"{secrets.token_hex(_SECRET_BYTES)}\n")
+        # A link never replaces the secret that another process made meanwhile.
         with suppress(FileExistsError):
             os.link(draft, path)
     finally:
@@ -93,11 +92,11 @@ def _make_secret(path: Path) -> None:
 
 
 def new_path(home: Path, task: str, name: str | None) -> Path:
-    """The place of a new campaign: `name`, else the task's name (`softmax-triton` for `softmax/triton`) with the first free number. Nothing is made."""
+    """Returns the place of a new campaign: `name`, else the task's name (`softmax-triton` for `softmax/triton`) with the first free number. Nothing is made."""
     task = task.replace("/", "-")
     path = log_path(home, name or task)
     number = 2
-    with _reached(home):
+    with _explain_errors(home):
         while path.exists():
             if name:
                 raise ConfigError(
@@ -109,7 +108,7 @@ def new_path(home: Path, task: str, name: str | None) -> Path:
 
 
 def existing_path(home: Path, name: str | None) -> Path:
-    """The log that `name` names (a campaign, or a path that ends in `.db`), or the one written last."""
+    """Returns the log that `name` names (a campaign, or a path that ends in `.db`), or the one written last."""
     if name and name.endswith(".db") and Path(name).is_file():
         return Path(name)
     logs = campaigns(home)
@@ -118,7 +117,7 @@ def existing_path(home: Path, name: str | None) -> Path:
             raise ConfigError(f"there is no campaign in {home}. Do: evolve run online_bin_packing --budget 60s")
         return logs[0]
     path = log_path(home, name)
-    with _reached(home):
+    with _explain_errors(home):
         found = path.is_file()
     if not found:
         raise ConfigError(

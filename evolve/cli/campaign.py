@@ -194,7 +194,7 @@ def export_config(name: str, path: Path | None) -> None:
     It holds the task and what differs from the defaults. A path to the task is told from where FILE lies.
     """
     with Campaign.open(name, load(), workspace()) as opened:
-        text = file.written(opened, path.parent if path else None)
+        text = file.format_file(opened, path.parent if path else None)
     if path is None:
         click.echo(text, nl=False)
         return
@@ -208,10 +208,3 @@ def export_config(name: str, path: Path | None) -> None:
             f"the campaign file cannot be written to {str(path)!r}: {error.strerror}. Do: name another place"
         ) from error
     click.echo(f"evolve run -c {path}")
-
-
-@campaign.command("schema")
-@debug_option
-def show_schema() -> None:
-    """Print what a campaign file may say, as a JSON Schema for editors."""
-    click.echo(file.json_schema(), nl=False)

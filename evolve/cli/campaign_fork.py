@@ -8,8 +8,8 @@ import click
 
 from evolve import report
 from evolve.campaign import Campaign, workspace
-from evolve.campaign.campaign import confirmed_best
-from evolve.campaign.fork import fork, forked_settings
+from evolve.campaign.campaign import best_confirmed
+from evolve.campaign.fork import fork, settings_of_fork
 from evolve.cli import summary
 from evolve.cli.model_specs import check_models, parse_models
 from evolve.cli.output import debug_option, emit, facts, json_option, say
@@ -68,7 +68,7 @@ def fork_campaign(
             known = old.settings.models.model_dump(mode="json") if old.settings.models.members else {}
             members = [member.model_dump(mode="json") for member in parse_models(models, plugins)]
             values["models"] = {**known, "members": members}
-        settings = forked_settings(old, values, assignments)
+        settings = settings_of_fork(old, values, assignments)
         check_models(settings.models.members, plugins)
         path = fork(old, settings, workspace(), new)
         with Campaign.open(str(path), load(), workspace()) as forked:
@@ -99,7 +99,7 @@ def _compare(old: Campaign, new: Campaign) -> Fork:
 
 
 def _format_fork(new: Campaign, found: Fork) -> list[tuple[str, str]]:
-    best, spent = report.best(new), new.budget.spent(new.progress, confirmed_best(new), time.time())
+    best, spent = report.best(new), new.budget.spent(new.progress, best_confirmed(new), time.time())
     return [
         ("campaign", f"{found.name}, forked from {found.forked_from}: {found.records:,} records, none judged again"),
         ("spent", f"{found.spent} before the fork, which count; budget {new.budget}, left {found.left}"),

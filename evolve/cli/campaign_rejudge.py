@@ -10,7 +10,7 @@ import click
 import evolve.task
 from evolve import report, wording
 from evolve.campaign import Campaign, workspace
-from evolve.campaign.rejudging import Rejudging, begin, planned
+from evolve.campaign.rejudging import Rejudging, begin, plan_rejudging
 from evolve.cli import summary
 from evolve.cli.devices import devices_option, format_time, grant_devices
 from evolve.cli.errors import INTERRUPTED
@@ -77,7 +77,7 @@ def rejudge_campaign(
     grant = grant_devices(devices)
     with Campaign.open(name, load(), workspace(), readonly=dry_run) as campaign:
         task = evolve.task.load(find_task(campaign, moved), campaign.settings.parameters)
-        plan = planned(campaign, task, everything=not elites)
+        plan = plan_rejudging(campaign, task, everything=not elites)
         _print_cost(campaign, plan, as_json=as_json)
         if (plan.programs or plan.others) and not dry_run:
             wanted, former = wanted_level(sandbox, campaign.settings.sandbox), report.best(campaign)

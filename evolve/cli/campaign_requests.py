@@ -59,7 +59,7 @@ def _wait_for_answer(log: Path, inbox: Inbox, request: Request) -> Answer | None
     while True:
         if free and not needs_run:
             _do_requests(log)
-        answer = inbox.answered(request.id)
+        answer = inbox.take_answer(request.id)
         if answer is not None:
             return answer
         if free and needs_run:
@@ -185,7 +185,7 @@ def configure_campaign(name: str | None, assignments: tuple[str, ...], as_json: 
         _print_answer("settings", name_records(log, ask(log, Configure(assignments))), as_json=as_json)
         return
     with Log.open(log, readonly=True) as opened:
-        settings = keys(settings_of(opened), load())
+        settings = keys(settings_of(opened))
     if as_json:
         emit_all(settings)
     else:
@@ -193,14 +193,18 @@ def configure_campaign(name: str | None, assignments: tuple[str, ...], as_json: 
 
 
 def _format_settings(settings: Sequence[Key]) -> str:
-    """Returns the settings below the time when they may change, or below the reason why they may not."""
-    when = {each.key: f"may change {each.when}" if each.when else f"fixed: {each.why}" for each in settings}
+    """Returns the settings below the time when they may change."""
+    headings = {
+        "any time": "may change any time",
+        "between runs": "may change between runs",
+        "": "fixed but for a fork",
+    }
     parts = []
-    for heading in sorted(dict.fromkeys(when.values()), key=lambda words: words.startswith("fixed")):
+    for when, heading in headings.items():
         rows = [
             (f"  {each.key}", one_line(json.dumps(each.value, ensure_ascii=False)))
             for each in settings
-            if when[each.key] == heading
+            if each.when == when
         ]
         parts.append(f"{heading}\n{facts(rows)}")
     return "\n\n".join(parts)

@@ -9,8 +9,8 @@ from typing import Any
 
 from evolve import prompts
 from evolve.campaign import Campaign, stream
-from evolve.campaign.estimate import Estimate, ModelEstimate, estimate
 from evolve.campaign.fitting import budget_of, operators_of
+from evolve.campaign.spending import CostEstimate, ModelEstimate, estimate_costs
 from evolve.cli.output import facts, flat, quoted
 from evolve.cli.request import Plan
 from evolve.engine.drafts import add_prompts
@@ -34,7 +34,7 @@ class CostPreview:
 
     operator: str
     prompt: Prompt
-    estimate: Estimate
+    estimate: CostEstimate
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +136,7 @@ def preview_cost(plan: Plan, campaign: Campaign | None) -> CostPreview | None:
     first = _first_prompt(plan, operator, *_first_parent(plan.task, campaign))
     progress = Progress() if campaign is None else campaign.progress
     budget = campaign.budget if campaign and not plan.changes else budget_of(plan.settings, plan.task)
-    return CostPreview(operator, first, estimate(first, members, budget, progress))
+    return CostPreview(operator, first, estimate_costs(first, members, budget, progress))
 
 
 def _first_parent(task: Task, campaign: Campaign | None) -> tuple[History, RecordId]:
@@ -163,7 +163,7 @@ def _first_prompt(plan: Plan, operator: str, history: History, parent: RecordId)
     return prompts.build(operator, selection, context, tokens=plan.settings.prompts.tokens)
 
 
-def cost_facts(found: Estimate, budget: str, longest: int) -> list[tuple[str, str]]:
+def cost_facts(found: CostEstimate, budget: str, longest: int) -> list[tuple[str, str]]:
     """Returns labels and texts of an estimate; a later prompt may have `longest` tokens."""
     first = f"about {spelled('tokens', found.prompt_tokens)}; later ones tell more, up to {longest:,} (prompts.tokens)"
     each = [f"{line.model}: about {format_cost(line.usual)}; at most {format_cost(line.most)}" for line in found.models]

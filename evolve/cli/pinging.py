@@ -13,7 +13,7 @@ import click
 
 from evolve.cli.model_specs import announce_calls, name_model, parse_models, read_campaign_file
 from evolve.cli.output import debug_option, emit, facts, flat, json_option, say
-from evolve.config import ModelSection, validated
+from evolve.config import ModelSection, validate_settings
 from evolve.plugins import Plugins, guarded, load
 from evolve.types import ConfigError, EvolveError, Usage
 
@@ -58,7 +58,7 @@ def ping_models(specs: tuple[str, ...], config: str | None, as_json: bool) -> No
 def _choose_models(specs: tuple[str, ...], config: str | None, plugins: Plugins) -> tuple[ModelSection, ...]:
     found = parse_models(specs, plugins)
     if config is not None:
-        found += validated({"task": "none", **read_campaign_file(Path(config), plugins)}).models.members
+        found += validate_settings({"task": "none", **read_campaign_file(Path(config), plugins)}).models.members
     if not found:
         raise ConfigError(
             "there is no model to call. Do: name one, such as gpt-5-mini, or a campaign file that has one (-c)"

@@ -155,7 +155,7 @@ def _judge(log: Path, wanted: WantedLevel, step: int) -> None:
     """Judges all that was added and has not settled, unless another process has begun to write the log."""
     try:
         with Campaign.open(str(log), load(), log.parent, readonly=False) as campaign:
-            added = [one.asked for one in campaign.state.unfinished() if isinstance(one.asked.action, Import)]
+            added = [one.asked for one in campaign.state.open_steps() if isinstance(one.asked.action, Import)]
             if not added:
                 return
             request = RunRequest(

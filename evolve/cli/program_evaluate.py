@@ -31,7 +31,7 @@ from evolve.evaluation.machine import usable_cores
 from evolve.log import EvaluationCache
 from evolve.measuring import Measured, Measuring, trials
 from evolve.plugins import load
-from evolve.statistics import Pool, pooled
+from evolve.statistics import Pool, pool_values
 from evolve.types import Case, ConfigError, Fitness, Outcome, Parameters, Program, Task, TextId, Trial, Trust
 from evolve.types.errors import did_you_mean
 
@@ -301,8 +301,8 @@ def summarize(task: Task, program: str, results: EvaluationResults) -> Evaluatio
         {row.trial: row.fitness for row in results.rows if row.of == of and row.fitness is not None}
         for of in ("program", "seed")
     )
-    mean, seed_mean = pooled(list(own.values())), pooled(list(seeds.values()))
-    gain = pooled([own[trial] - seeds[trial] for trial in own if trial in seeds])
+    mean, seed_mean = pool_values(list(own.values())), pool_values(list(seeds.values()))
+    gain = pool_values([own[trial] - seeds[trial] for trial in own if trial in seeds])
     return EvaluationSummary(
         task=task.name,
         program=program,

@@ -14,13 +14,13 @@ import evolve.task
 from evolve.assignments import parse_assignment
 from evolve.campaign import Campaign
 from evolve.campaign import file as campaign_file
-from evolve.campaign.campaign import confirmed_best
+from evolve.campaign.campaign import best_confirmed
 from evolve.campaign.fitting import budget_of, check_deterministic, try_settings, with_resource
-from evolve.campaign.retuning import retuned
+from evolve.campaign.retuning import retune
 from evolve.campaign.spending import check_priced, check_spendable
 from evolve.campaign.workspace import new_path
 from evolve.cli.model_specs import check_models, parse_models, place_models, read_campaign_file
-from evolve.config import Settings, settings_from, validated, with_templates
+from evolve.config import Settings, settings_from, validate_settings, with_templates
 from evolve.engine.isolation import WantedLevel, wanted_level
 from evolve.plugins import Plugins
 from evolve.stop import Budget
@@ -201,10 +201,10 @@ def continued_plan(request: Request, campaign: Campaign) -> Plan:
         "trackers": _trackers(request.trackers, own) if request.trackers else None,
     }
     changes = {key: value for key, value in given.items() if value is not None}
-    old = validated({**campaign.settings.model_dump(mode="json"), **changes})
+    old = validate_settings({**campaign.settings.model_dump(mode="json"), **changes})
     if request.assignments:
-        changes |= retuned(campaign.name, old, request.assignments, task, campaign.plugins, running=False)
-    settings = validated({**campaign.settings.model_dump(mode="json"), **changes})
+        changes |= retune(campaign.name, old, request.assignments, task, campaign.plugins, running=False)
+    settings = validate_settings({**campaign.settings.model_dump(mode="json"), **changes})
     budget = budget_of(settings, task) if "budget" in changes else campaign.budget
     check_priced(budget, settings.models.members, campaign.plugins.model_kind)
     check_spendable(budget, settings.models.members)
@@ -232,7 +232,7 @@ def _check_something_is_left(budget: Budget, campaign: Campaign) -> None:
     now = time.time()
     progress = campaign.progress
     left = budget.seconds_left(progress, now)
-    if budget.spent(progress, confirmed_best(campaign), now) or (left is not None and left < _LEAST_SECONDS):
+    if budget.spent(progress, best_confirmed(campaign), now) or (left is not None and left < _LEAST_SECONDS):
         raise ConfigError(
             f"the budget of campaign {campaign.name!r} is spent, {budget}: {progress.programs:,} programs in "
             f"{progress.seconds:.0f} s. Do: give a larger one; --budget is the campaign's total over all its runs"

@@ -163,7 +163,7 @@ def _without_proposal(campaign: Campaign, end: RunEnd) -> str:
         names, unanswered = tuple(campaign.operator_names), ""
         remedy = f"read what the models wrote, evolve model calls {end.campaign}; then use another model or seed"
     else:
-        names = tuple(campaign.state.refusals.tired())
+        names = tuple(campaign.state.refusals.list_tired())
         unanswered = ", and no model answered" if campaign.settings.models.members else ""
         remedy = (
             "give the seed numbers to tune or Python that may change, or name other operators with "

@@ -37,14 +37,12 @@ OPERAND_FOLLOWS_WORDS = frozenset(
 @dataclass(frozen=True, slots=True, eq=False)
 class Language:
     """Lexical rules of a language, as far as they are needed. `string` and `comment` are regular expressions; `indented`: leading white space
-    means something; `begins`: the characters that either begins with; `spanning`: the quotes of strings that run on over line ends, and that stand
-    alone where such a string does not end; `directive` matches lines for the preprocessor or the compiler whose numbers are no values; `prose`: no program."""
+    means something; `begins`: the characters that either begins with; `directive` matches lines for the preprocessor or the compiler whose numbers are no values; `prose`: no program."""
 
     comment: str
     string: str
     indented: bool
     begins: str
-    spanning: str = ""
     directive: str = ""
     prose: bool = False
 
@@ -52,15 +50,12 @@ class Language:
 _HASH = Language(r"#[^\n]*", f"{_TRIPLE_STRING}|{_LINE_STRING}", indented=True, begins="#\"'")
 _DASHED = Language(r"--\[\[[\s\S]*?(?:\]\]|\Z)|--[^\n]*", _LINE_STRING, indented=True, begins="-\"'")
 _WRITING = Language(r"(?!)", r"(?!)", indented=True, begins="", prose=True)
-_RUST = Language(
-    _SLASH_COMMENT, _RUST_STRING, indented=False, begins="/r\"'", spanning='"', directive=r"#!?\[[^\]\n]*\]"
-)
+_RUST = Language(_SLASH_COMMENT, _RUST_STRING, indented=False, begins="/r\"'", directive=r"#!?\[[^\]\n]*\]")
 _SLASHED = Language(
     _SLASH_COMMENT,
     f"{_RAW_STRING}|{_LINE_STRING}|{_TEMPLATE_STRING}",
     indented=False,
     begins="/R\"'`",
-    spanning="`",
     directive=r"#[ \t]*(?:include|version|line|if|elif|error)\b[^\n]*",
 )
 

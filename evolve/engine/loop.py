@@ -220,7 +220,7 @@ class Run:
         """Starts the steps that an earlier run left unfinished; a seed that this version of the task has not judged is judged first.
         Raises `TaskError` where an earlier run found that the seed fails."""
         self._judge_seed()
-        self.start(step.asked for step in self.campaign.state.unfinished())
+        self.start(step.asked for step in self.campaign.state.open_steps())
 
     def resume_only(self, steps: Iterable[Asked]) -> None:
         """As `resume`, but for these steps, and nothing is asked but what they make of the best."""

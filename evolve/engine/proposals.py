@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 
 from evolve.campaign import Campaign, stream
-from evolve.campaign.fitting import scheduled
+from evolve.campaign.fitting import reflection_operators
 from evolve.engine.drafts import Draft, Proposer, add_prompts
 from evolve.engine.members import Members
 from evolve.engine.metering import MeteredModels
@@ -102,7 +102,7 @@ class Proposals:
             pool.shutdown(wait=True, cancel_futures=True)
 
     def _new_proposer(self) -> Proposer:
-        names = (*self._campaign.operator_names, *scheduled(self._campaign.settings))
+        names = (*self._campaign.operator_names, *reflection_operators(self._campaign.settings))
         operators = {name: self._campaign.operator(name) for name in names}
         return Proposer(self._campaign.task, operators, self._screening, self._prompting)
 

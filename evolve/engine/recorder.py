@@ -264,7 +264,7 @@ class Recorder:
     def _complete_descriptors(self, work: Work, report: Report) -> Report:
         """With a number for each axis of the archive; a program that has none for one of them is INVALID."""
         from_text = work.draft.descriptors if work.draft else None
-        evaluation = self._descriptors.completed(report.evaluation, lambda: work.program, from_text)
+        evaluation = self._descriptors.complete(report.evaluation, lambda: work.program, from_text)
         missing = self._descriptors.missing(evaluation)
         judged = work.job.kind == "evaluate" and evaluation.outcome is Outcome.OK
         if not (missing and judged):

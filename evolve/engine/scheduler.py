@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TypeGuard
 
 from evolve.campaign import Campaign, stream
-from evolve.campaign.campaign import confirmed_best
+from evolve.campaign.campaign import best_confirmed
 from evolve.campaign.refusals import NOTHING_NEW
 from evolve.campaign.state import REFLECTION
 from evolve.engine.checking import checked
@@ -97,7 +97,7 @@ class Scheduler:
         """The call that the rest of the budget did not pay for."""
 
     def _best(self) -> float | None:
-        return confirmed_best(self._campaign)
+        return best_confirmed(self._campaign)
 
     def is_spent(self) -> bool:
         """Returns whether the budget is spent, or does not pay for one more call."""

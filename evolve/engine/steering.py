@@ -24,7 +24,7 @@ from evolve.campaign.inbox import (
     Stop,
     Unpause,
 )
-from evolve.campaign.retuning import retuned
+from evolve.campaign.retuning import retune
 from evolve.campaign.rulings import best_record, rule
 from evolve.engine.drafts import Draft
 from evolve.engine.importing import Known, imported
@@ -197,7 +197,7 @@ class Requests:
 
     def _configure(self, wish: Configure, request: str) -> Answer:
         campaign = self._campaign
-        changes = retuned(
+        changes = retune(
             campaign.name,
             campaign.settings,
             wish.assignments,

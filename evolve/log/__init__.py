@@ -1,6 +1,6 @@
 """The log of a campaign and the cache of evaluations: everything that the engine keeps on disk.
 
-Invariant: the log is the only state; whatever else there is can be thrown away and made again."""
+The log is the only state; whatever else there is can be thrown away and made again."""
 
 from evolve.log.beginning import begin
 from evolve.log.cache import EvaluationCache

@@ -1,6 +1,6 @@
 """A new log with its first event.
 
-Invariant: a log that has no first event never has a name: a process that ends meanwhile leaves none."""
+A log that has no first event never has a name: a process that ends meanwhile leaves none."""
 
 import sqlite3
 from collections.abc import Mapping

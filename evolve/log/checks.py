@@ -1,5 +1,4 @@
-"""Says in one clear sentence why a file cannot be used, and what to do. Invariant: no error of SQLite or of the system leaves the
-store unexplained, and a file system on which SQLite's locks do not hold is refused before anything is written to it."""
+"""Errors of SQLite and of the system in one clear sentence: why a file cannot be used, and what to do. None leaves the log unexplained, and a file system on which SQLite's locks do not hold is refused before anything is written to it."""
 
 import re
 import sqlite3
@@ -35,7 +34,7 @@ _REASONS = {
 
 
 @contextmanager
-def explained(path: Path, *, if_damaged: str | None = None) -> Iterator[None]:
+def explain_errors(path: Path, *, if_damaged: str | None = None) -> Iterator[None]:
     """Turns errors that the file at `path` causes into `StoreError`; errors of our own code pass unchanged. `if_damaged` says
     something else of a file that is damaged or of another kind."""
     try:
@@ -60,11 +59,11 @@ def _reason(error: sqlite3.DatabaseError) -> str | None:
 @contextmanager
 def readable(path: Path) -> Iterator[None]:
     """As `explained`, where nothing but the file is read: damage can also make SQLite's own message no UTF-8."""
-    with explained(path):
+    with explain_errors(path):
         try:
             yield
         except UnicodeDecodeError as error:
-            raise damaged(path, str(error)) from error
+            raise damage_error(path, str(error)) from error
 
 
 @contextmanager
@@ -79,7 +78,7 @@ def reachable(path: Path) -> Iterator[None]:
         ) from error
 
 
-def damaged(path: Path, what: str) -> StoreError:
+def damage_error(path: Path, what: str) -> StoreError:
     """The error for content that is not what was stored."""
     return StoreError(f"{path} {_DAMAGED} ({what})")
 

@@ -1,4 +1,4 @@
-"""How the store opens SQLite files. Invariant: every connection is in auto-commit mode (a transaction begins only where the code says
+"""Connections to SQLite files. Every connection is in auto-commit mode (a transaction begins only where the code says
 BEGIN), waits for a busy file, and a file appears under its name only when it is complete."""
 
 import os
@@ -16,7 +16,7 @@ _CHECKPOINT_PAGES = 4_000
 
 
 def writing(path: Path, *, synchronous: str) -> sqlite3.Connection:
-    """A connection that may write to the existing file at `path`; `synchronous` FULL: a commit is on the disk when it returns."""
+    """Opens a connection that may write to the existing file at `path`; `synchronous` FULL: a commit is on the disk when it returns."""
     with ExitStack() as failing:
         connection = failing.enter_context(closing(_connect(f"{path.absolute().as_uri()}?mode=rw")))
         connection.execute("PRAGMA journal_mode = WAL")
@@ -28,20 +28,20 @@ def writing(path: Path, *, synchronous: str) -> sqlite3.Connection:
 
 
 def reading(path: Path) -> sqlite3.Connection:
-    """A connection that only reads. In a folder where SQLite may not put its shared-memory file, a log that ended well is read as
+    """Opens a connection that only reads. In a folder where SQLite may not put its shared-memory file, a log that ended well is read as
     it is; one with commits left in its -wal file raises `StoreError`, for without them events would be missing."""
     uri = path.absolute().as_uri()
     try:
-        return _probed(f"{uri}?mode=ro")
+        return _probe(f"{uri}?mode=ro")
     except sqlite3.OperationalError as error:
         if error.sqlite_errorcode & 0xFF not in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY):
             raise
     _refuse_unfinished(path)
-    return _probed(f"{uri}?mode=ro&immutable=1")
+    return _probe(f"{uri}?mode=ro&immutable=1")
 
 
-def _probed(uri: str) -> sqlite3.Connection:
-    """A connection that has read the file once, for SQLite opens it no sooner than that."""
+def _probe(uri: str) -> sqlite3.Connection:
+    """Opens a connection and reads the file once, for SQLite opens it no sooner than that."""
     with ExitStack() as failing:
         connection = failing.enter_context(closing(_connect(uri)))
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()

@@ -1,6 +1,6 @@
 """A new log with other events and the programs and texts of an old one, which is only read.
 
-Invariant: the new log appears under its name when it is complete; every program that its events name is in it."""
+The new log appears under its name when it is complete; every program that its events name is in it."""
 
 import sqlite3
 from collections.abc import Iterable

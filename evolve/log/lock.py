@@ -1,4 +1,4 @@
-"""One engine at a time writes to a log. Invariant: who holds the `flock` on `<log>.lock` is the only writer, and the lock ends with
+"""Lock of a log: one engine at a time writes to it. The holder of the `flock` on `<log>.lock` is the only writer, and the lock ends with
 its process however that ends. The lock is not on the log itself: closing a second descriptor of it would drop SQLite's own locks."""
 
 import fcntl

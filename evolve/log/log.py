@@ -1,6 +1,6 @@
-"""One campaign's log: an SQLite file that holds everything the campaign ever learned, and the only thing it keeps.
+"""Log of one campaign: an SQLite file that holds everything the campaign ever learned, and the only thing it keeps.
 
-Invariant: one engine writes, in transactions; what was committed survives the death of the process and of the machine, what was not
+One engine writes, in transactions; what was committed survives the death of the process and of the machine, what was not
 leaves no trace, and events are numbered 1, 2, ... without a gap."""
 
 import json
@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Self
 
 from evolve.log import lock, schema
-from evolve.log.checks import explained, reachable, readable, refuse_network
+from evolve.log.checks import explain_errors, reachable, readable, refuse_network
 from evolve.log.connections import make, reading, writing
 from evolve.log.reading import LogReader, check_sum
 from evolve.types import Event, Program, ProgramId, StoreError, TextId, text_id
@@ -55,7 +55,7 @@ class Log(LogReader):
         """Makes a new log, readable by its owner alone, and opens it for writing; raises `StoreError` when there is a file. `build` fills
         an empty database with it."""
         refuse_network(path)
-        with reachable(path), explained(path):
+        with reachable(path), explain_errors(path):
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             try:
                 make(path, build)
@@ -68,7 +68,7 @@ class Log(LogReader):
     @classmethod
     def open(cls, path: Path, *, readonly: bool = False) -> Self:
         """Opens a log; one of an older version is migrated, unless `readonly`. Raises `StoreError` when it is missing, no log, of a
-        newer version, damaged, on a network file system, or, for writing, in a place that cannot be written or locked by another."""
+        newer version, damage_error, on a network file system, or, for writing, in a place that cannot be written or locked by another."""
         if not path.is_file():
             raise StoreError(f"{path} does not exist. Do: `evolve campaign list` shows the campaigns that there are")
         refuse_network(path)
@@ -98,16 +98,16 @@ class Log(LogReader):
 
     @property
     def readonly(self) -> bool:
-        """Nothing can be written with it (any more)."""
+        """True where nothing can be written with it (any more)."""
         return self._writer is None
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """What is written inside is committed at its end, and on the disk then; any exception undoes all of it. Raises `StoreError`
+        """Commits what is written inside at its end, and on the disk then; any exception undoes all of it. Raises `StoreError`
         when the disk is full or fails."""
         writer = self._writing(inside=False)
         self._check_place()
-        with explained(self.path):
+        with explain_errors(self.path):
             writer.execute("BEGIN IMMEDIATE")
             try:
                 yield
@@ -147,8 +147,8 @@ class Log(LogReader):
         )
         if cursor.rowcount:
             for path, text in program.files.items():
-                stored = _stored(text)
-                writer.execute(_PUT_FILE, (cursor.lastrowid, _stored(path), len(stored), stored))
+                stored = _to_bytes(text)
+                writer.execute(_PUT_FILE, (cursor.lastrowid, _to_bytes(path), len(stored), stored))
             self._unindexed += 1
         if sketch:
             writer.execute(_PUT_SKETCH, (sketch, program.id))
@@ -174,18 +174,10 @@ class Log(LogReader):
 
     def search(self, query: str, limit: int = 20) -> list[ProgramId]:
         """As `LogReader.search`; on the writing thread every program is found."""
-        self._index_all()
-        return super().search(query, limit)
-
-    def holding(self, query: str, most: int) -> list[ProgramId]:
-        """As `LogReader.holding`; on the writing thread every program is found."""
-        self._index_all()
-        return super().holding(query, most)
-
-    def _index_all(self) -> None:
         if self._unindexed and self._writer is self._connection():
-            with explained(self.path):
+            with explain_errors(self.path):
                 self._index(self._writer)
+        return super().search(query, limit)
 
     def _index(self, writer: sqlite3.Connection) -> None:
         writer.execute(_INDEX)
@@ -200,7 +192,8 @@ class Log(LogReader):
 
     def close(self) -> None:
         """Ends reading and writing, and leaves all of the log in its one file; may be called again."""
-        with self._resources, explained(self.path):
+        # After a checkpoint the log is one file, which can be copied as it is.
+        with self._resources, explain_errors(self.path):
             if self._writer is None:
                 return
             writer, self._writer = self._writer, None
@@ -217,7 +210,7 @@ class Log(LogReader):
 
 
 def event_row(path: Path, event: Event, at: float, active: float) -> tuple[float, float, int, str]:
-    """An event as `INSERT_EVENT` takes it; raises `StoreError` for what the log at `path` could not give back."""
+    """Returns an event as `INSERT_EVENT` takes it; raises `StoreError` for what the log at `path` could not give back."""
     name = type(event).__name__
     try:
         body = _as_json(encode(event))
@@ -233,10 +226,10 @@ def event_row(path: Path, event: Event, at: float, active: float) -> tuple[float
 
 
 def text_row(name: TextId, text: str) -> tuple[TextId, bytes]:
-    """A text as `INSERT_TEXT` takes it."""
-    return name, zlib.compress(_stored(text), _EFFORT)
+    """Returns a text as `INSERT_TEXT` takes it."""
+    return name, zlib.compress(_to_bytes(text), _EFFORT)
 
 
-def _stored(text: str) -> bytes:
+def _to_bytes(text: str) -> bytes:
     # Code from a model may hold half of a surrogate pair, which UTF-8 proper cannot.
     return text.encode("utf-8", "surrogatepass")

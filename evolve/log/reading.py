@@ -1,6 +1,6 @@
-"""Reads a log from any thread: events in their order, programs and texts by their hash.
+"""Reader of a log, for any thread: events in their order, programs and texts by their hash.
 
-Invariant: what is returned is what was stored, or `StoreError`: events carry a check sum, programs and texts are named by theirs.
+A value is what was stored, or `StoreError` is raised: events carry a check sum, programs and texts are named by theirs.
 No read stays open between two calls, so a slow reader never keeps the writer from tidying its -wal file."""
 
 import json
@@ -13,7 +13,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from evolve.log.checks import damaged, readable
+from evolve.log.checks import damage_error, readable
 from evolve.log.connections import reading
 from evolve.types import Event, Program, ProgramId, RecordId, Replied, Settled, Stamped, StoreError, TextId, text_id
 from evolve.types.codec import decoder
@@ -36,28 +36,29 @@ class LogReader:
         self._local = threading.local()
 
     def events(self, after: int = 0, *, only: type[Event] | None = None) -> Iterator[Stamped]:
-        """The events later than number `after`, in their order; with `only`, those of one type, found through an index."""
+        """Yields the events later than number `after`, in their order; with `only`, those of one type, found through an index."""
         condition, values = ("", ()) if only is None else ("type = ? AND ", (only.__name__,))
         query = f"{_EVENT} WHERE {condition}number > ? ORDER BY number LIMIT {_BATCH}"
         while batch := self._rows(query, (*values, after)):
             for row in batch:
+                # Numbers have no gap: a deleted row would otherwise pass for an event that never was.
                 if only is None and row[0] != after + 1:
-                    raise damaged(self.path, f"event {after + 1} is missing")
+                    raise damage_error(self.path, f"event {after + 1} is missing")
                 after = row[0]
-                yield self._stamped(row)
+                yield self._read_stamped(row)
 
     def count(self) -> int:
-        """The number of events."""
+        """Returns the number of events."""
         number: int = self._rows("SELECT coalesce(max(number), 0) FROM events")[0][0]
         return number
 
     def records(self) -> int:
-        """The number of records."""
+        """Returns the number of records."""
         number: int = self._rows("SELECT coalesce(max(record), 0) FROM events WHERE record IS NOT NULL")[0][0]
         return number
 
-    def judged(self) -> tuple[int, float | None]:
-        """Returns the number of judged proposals, and the best fitness (larger is better) of one evaluation that won a place since the
+    def count_judged(self) -> tuple[int, float | None]:
+        """Returns the number of evaluated proposals, and the best fitness (larger is better) of one evaluation that won a place since the
         task changed last, programs in quarantine left out; without a replay."""
         counted = "SELECT count(*) FROM records WHERE kind = 'proposal' AND outcome <> 'screened'"
         best = """
@@ -77,26 +78,26 @@ class LogReader:
         return programs, fitness
 
     def settled(self, record: RecordId) -> Settled:
-        """The event that settled `record`."""
+        """Returns the event that settled `record`."""
         event = self.settling(record).event
         assert isinstance(event, Settled), "a record is settled by nothing else"
         return event
 
     def settling(self, record: RecordId) -> Stamped:
-        """The same with its place and time."""
+        """Returns the event that settled `record`, with its place and time."""
         rows = self._rows(f"{_EVENT} WHERE record = ?", (record,))
         if not rows:
             last = self._rows("SELECT max(record) FROM events WHERE record IS NOT NULL")[0][0]
             raise StoreError(
                 f"{self.path} has no record {record}: its last one is {last}. Do: `evolve program list` shows what it has"
             )
-        stamped = self._stamped(rows[0])
+        stamped = self._read_stamped(rows[0])
         if not isinstance(stamped.event, Settled) or stamped.event.record.id != record:
-            raise damaged(self.path, f"the index of records leads from record {record} to another event")
+            raise damage_error(self.path, f"the index of records leads from record {record} to another event")
         return stamped
 
     def replies(self, record: RecordId) -> list[Replied]:
-        """The answers of the step that settled `record`, in their order: what stands between the step's `Asked` and the record. Few
+        """Returns the answers of the step that settled `record`, in their order: what stands between the step's `Asked` and the record. Few
         events are looked at, for few steps are under way at once."""
         ending = "SELECT number, coalesce(json_extract(body, '$.record.origin.step'), 0) FROM events WHERE record = ?"
         asked = (
@@ -108,22 +109,22 @@ class LogReader:
         begun = self._rows(asked, found[0]) if found else []
         if not begun:
             return []
-        events = [self._stamped(row).event for row in self._rows(replied, (begun[0][0], found[0][0]))]
+        events = [self._read_stamped(row).event for row in self._rows(replied, (begun[0][0], found[0][0]))]
         return [event for event in events if isinstance(event, Replied) and event.step == found[0][1]]
 
     def active_of(self, records: Iterable[RecordId]) -> dict[RecordId, float]:
-        """How long the campaign had run when each of these settled, in seconds; one query."""
+        """Returns how long the campaign had run when each of these settled, in seconds; one query."""
         return {record: active for record, _, active, _ in self.settled_as_json(records)}
 
     def feedback_of(self, records: Iterable[RecordId]) -> dict[RecordId, TextId]:
-        """The ids of the texts that their judges have written; one query, and no record is decoded as a whole."""
+        """Returns the ids of the texts that their evaluators have written; one query, and no record is decoded as a whole."""
         return {
             record: TextId(json.loads(body)["record"]["evaluation"].get("feedback", ""))
             for record, _, _, body in self.settled_as_json(records)
         }
 
     def settled_as_json(self, records: Iterable[RecordId]) -> Iterator[tuple[RecordId, float, float, bytes]]:
-        """Of each of these records when it settled (`at`, `active`), and its event as the log has it; one query for thousands of them."""
+        """Yields for each of these records when it settled (`at`, `active`), and its event as the log has it; one query for thousands of them."""
         query = f"SELECT record, {_COLUMNS} FROM events WHERE record IN (SELECT value FROM json_each(?))"
         wanted = iter(records)
         while some := list(islice(wanted, _AT_ONCE)):
@@ -132,12 +133,12 @@ class LogReader:
                 yield record, at, active, body
 
     def first_record(self, program: ProgramId) -> RecordId:
-        """The first record that has this program; 0 where there is none."""
+        """Returns the first record that has this program; 0 where there is none."""
         record: RecordId = self._rows("SELECT coalesce(min(record), 0) FROM events WHERE program = ?", (program,))[0][0]
         return record
 
     def program(self, program: ProgramId) -> Program:
-        """A stored program."""
+        """Returns a stored program."""
         rows = self._rows(
             "SELECT CAST(path AS BLOB), coalesce(CAST(text AS BLOB), x'') FROM signatures LEFT JOIN files ON files.program = signatures.number "
             "WHERE signatures.program = ?",
@@ -148,37 +149,37 @@ class LogReader:
         try:
             found = Program({_text(path): _text(text) for path, text in rows if path is not None})
         except UnicodeDecodeError as error:
-            raise damaged(self.path, f"program {program}: {error}") from error
+            raise damage_error(self.path, f"program {program}: {error}") from error
         if found.id != program:
-            raise damaged(self.path, f"program {program} has other files than were stored")
+            raise damage_error(self.path, f"program {program} has other files than were stored")
         return found
 
     def text(self, text: TextId) -> str:
-        """A stored text."""
+        """Returns a stored text."""
         rows = self._rows("SELECT coalesce(CAST(body AS BLOB), x'') FROM texts WHERE id = ?", (text,))
         if not rows:
             raise StoreError(
                 f"{self.path} has no text {text}. Do: check the id; views `records` and `calls` show the ids of texts"
             )
-        return self._unpacked(text, rows[0][0])
+        return self._unpack(text, rows[0][0])
 
     def texts(self, names: Iterable[TextId]) -> dict[TextId, str]:
-        """Those of these texts that are stored; one query."""
+        """Returns those of these texts that are stored; one query."""
         query = "SELECT id, coalesce(CAST(body AS BLOB), x'') FROM texts WHERE id IN (SELECT value FROM json_each(?))"
         rows = self._rows(query, (json.dumps(list(names)),))
-        return {TextId(name): self._unpacked(TextId(name), body) for name, body in rows}
+        return {TextId(name): self._unpack(TextId(name), body) for name, body in rows}
 
-    def _unpacked(self, text: TextId, body: bytes) -> str:
+    def _unpack(self, text: TextId, body: bytes) -> str:
         try:
             found = _text(zlib.decompress(body))
         except (zlib.error, UnicodeDecodeError) as error:
-            raise damaged(self.path, f"text {text}: {error}") from error
+            raise damage_error(self.path, f"text {text}: {error}") from error
         if text_id(found) != text:
-            raise damaged(self.path, f"text {text} is not what was stored")
+            raise damage_error(self.path, f"text {text} is not what was stored")
         return found
 
     def signatures(self) -> Iterator[tuple[ProgramId, str]]:
-        """Every stored program with its signature, in the order in which they were stored."""
+        """Yields every stored program with its signature, in the order in which they were stored."""
         after = 0
         query = f"SELECT number, program, signature FROM signatures WHERE number > ? ORDER BY number LIMIT {_BATCH}"
         while batch := self._rows(query, (after,)):
@@ -186,11 +187,11 @@ class LogReader:
             yield from ((ProgramId(program), signature) for _, program, signature in batch)
 
     def sketches(self) -> Iterator[tuple[ProgramId, bytes]]:
-        """The stored sketches by program, in the order in which the programs were stored."""
+        """Yields the stored sketches by program, in the order in which the programs were stored."""
         return self._bytes_of_programs("sketches.minima", "sketches")
 
     def vectors(self, model: str) -> Iterator[tuple[ProgramId, bytes]]:
-        """What an embedding model made of programs, in the order in which these were stored."""
+        """Yields what an embedding model made of programs, in the order in which these were stored."""
         return self._bytes_of_programs("vectors.components", "vectors", "vectors.model = ? AND ", model)
 
     def _bytes_of_programs(
@@ -206,33 +207,20 @@ class LogReader:
             yield from ((ProgramId(program), stored) for _, program, stored in batch)
 
     def search(self, query: str, limit: int = 20) -> list[ProgramId]:
-        """Programs that hold every word of `query` in one file, best match first. Signs between words match any signs. While
-        another process writes the log, its newest programs (fewer than a hundred) are not found yet."""
-        words = _words(query)
-        if not words:
-            return []
-        rows = self._rows(
-            "SELECT signatures.program FROM files_fts JOIN files ON files.number = files_fts.rowid "
-            "JOIN signatures ON signatures.number = files.program WHERE files_fts MATCH CAST(? AS TEXT) "
-            "GROUP BY signatures.number ORDER BY min(files_fts.rank), signatures.number LIMIT ?",
-            (words, limit),
-        )
-        return [ProgramId(program) for (program,) in rows]
-
-    def holding(self, query: str, most: int) -> list[ProgramId]:
-        """The programs that `search` would find, the newest first, without a look at how well each matches; of the newest `most` files that match."""
-        words = _words(query)
+        """Returns the programs that hold every word of `query` in one file, the newest first; of the newest `limit` files that match. Signs between
+        words match any signs. While another process writes the log, its newest programs (fewer than a hundred) are not found yet."""
+        words = " ".join('"' + word.replace('"', '""') + '"' for word in query.replace("\0", " ").split())
         if not words:
             return []
         rows = self._rows(
             "SELECT DISTINCT signatures.program FROM (SELECT rowid FROM files_fts WHERE files_fts MATCH CAST(? AS TEXT) "
             "ORDER BY rowid DESC LIMIT ?) AS matching JOIN files ON files.number = matching.rowid "
             "JOIN signatures ON signatures.number = files.program ORDER BY files.number DESC",
-            (words, most),
+            (words.encode("utf-8", "surrogatepass"), limit),
         )
         return [ProgramId(program) for (program,) in rows]
 
-    def _stamped(self, row: tuple[Any, ...]) -> Stamped:
+    def _read_stamped(self, row: tuple[Any, ...]) -> Stamped:
         number, at, active, crc, body = row
         self._check(number, at, active, crc, body)
         try:
@@ -245,7 +233,7 @@ class LogReader:
 
     def _check(self, number: int, at: float, active: float, crc: int, body: bytes) -> None:
         if check_sum(at, active, body) != crc:
-            raise damaged(self.path, f"event {number} is not what was stored")
+            raise damage_error(self.path, f"event {number} is not what was stored")
 
     def _rows(self, query: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         with readable(self.path):
@@ -270,14 +258,8 @@ _TIMES = struct.Struct("<dd")
 
 
 def check_sum(at: float, active: float, body: bytes) -> int:
-    """What is stored beside an event, so that damage which SQLite cannot see is found when it is read."""
+    """Returns the sum that is stored beside an event, so that damage which SQLite cannot see is found when it is read."""
     return zlib.crc32(body, zlib.crc32(_TIMES.pack(at, active)))
-
-
-def _words(query: str) -> bytes:
-    """Every word by itself, as the index of programs is asked; empty where there is none."""
-    words = " ".join('"' + word.replace('"', '""') + '"' for word in query.replace("\0", " ").split())
-    return words.encode("utf-8", "surrogatepass")
 
 
 def _text(stored: bytes) -> str:

@@ -1,15 +1,16 @@
 """Tables and views of a log, and the migrations that bring an older log to them; `docs/python.md` describes them for readers.
 
-Invariant: a migration that was released never changes; what a log has, it says in `_sqlite_migrations`."""
+A migration that was released never changes; what a log has, it says in `_sqlite_migrations`."""
 
 import sqlite3
+from collections.abc import Sequence
 from pathlib import Path
 
 from sqlite_utils import Database
 from sqlite_utils.migrations import Migrations
 
-from evolve.log.checks import damaged
-from evolve.log.views import CALL_VIEWS, VIEWS
+from evolve.log.checks import damage_error
+from evolve.log.views import VIEWS
 from evolve.types import StoreError
 
 APPLICATION = 0x45564F4C
@@ -64,37 +65,25 @@ _NEARNESS = (
     """,
 )
 
-
-def _tables(database: Database) -> None:
-    for statement in _TABLES:
-        database.execute(statement)
-
-
-def _search_and_views(database: Database) -> None:
-    for statement in _SEARCH:
-        database.execute(statement)
-    for name, query in VIEWS.items():
-        database.create_view(name, query)
-
-
-def _calls(database: Database) -> None:
-    for name, query in CALL_VIEWS.items():
-        database.create_view(name, query, replace=True)
-
-
-def _nearness(database: Database) -> None:
-    for statement in _NEARNESS:
-        database.execute(statement)
-
-
+_CREATE_VIEWS = {name: f"CREATE VIEW {name} AS {query}" for name, query in VIEWS.items()}
 _STEPS = {
-    "0001_tables": _tables,
-    "0002_search_and_views": _search_and_views,
-    "0003_nearness": _nearness,
-    "0004_calls": _calls,
+    "0001_tables": _TABLES,
+    "0002_search_and_views": (*_SEARCH, *_CREATE_VIEWS.values()),
+    "0003_nearness": _NEARNESS,
+    # Logs from before the first release have these two in an older form.
+    "0004_calls": ("DROP VIEW calls", _CREATE_VIEWS["calls"], "DROP VIEW costs", _CREATE_VIEWS["costs"]),
 }
-for _name, _step in _STEPS.items():
-    MIGRATIONS(name=_name)(_step)
+
+
+def _register(name: str, statements: Sequence[str]) -> None:
+    @MIGRATIONS(name=name)
+    def _apply(database: Database) -> None:
+        for statement in statements:
+            database.execute(statement)
+
+
+for _name, _statements in _STEPS.items():
+    _register(_name, _statements)
 
 
 def build(connection: sqlite3.Connection) -> None:
@@ -115,7 +104,7 @@ def check(connection: sqlite3.Connection, path: Path, *, complete: bool) -> None
     try:
         applied = {migration.name for migration in MIGRATIONS.applied(_database(connection))}
     except KeyError as error:
-        raise damaged(path, f"its list of migrations has no column {error}") from error
+        raise damage_error(path, f"its list of migrations has no column {error}") from error
     newer, missing = sorted(applied - _STEPS.keys()), sorted(_STEPS.keys() - applied)
     if newer:
         raise StoreError(

@@ -1,5 +1,6 @@
-"""The views of a log, for people: Datasette, `sqlite3`. Invariant: the engine itself never reads them, so that a view
-may change with a migration and no campaign with it. A field that the body leaves out has its default value, which a view puts back."""
+"""Views of a log, for people: Datasette, `sqlite3`.
+
+A view may change with a migration and no campaign with it. A field that the body leaves out has its default value, which a view puts back."""
 
 _RECORDS = """
 SELECT
@@ -58,48 +59,13 @@ ranked AS (
 SELECT island, cell, id AS record, program, fitness, isolation, operator, insertion FROM ranked WHERE place = 1
 """
 
-_CALLS = """
-SELECT
-    number AS event,
-    at,
-    json_extract(body, '$.step') AS step,
-    json_extract(body, '$.index') AS "index",
-    json_extract(body, '$.call.model') AS model,
-    coalesce(json_extract(body, '$.call.revision'), '') AS revision,
-    coalesce(json_extract(body, '$.call.prompt'), '[]') AS prompt,
-    coalesce(json_extract(body, '$.call.reply'), '') AS reply,
-    coalesce(json_extract(body, '$.call.prompt_tokens'), 0) AS prompt_tokens,
-    coalesce(json_extract(body, '$.call.completion_tokens'), 0) AS completion_tokens,
-    coalesce(json_extract(body, '$.call.cached_tokens'), 0) AS cached_tokens,
-    coalesce(json_extract(body, '$.call.seconds'), 0.0) AS seconds,
-    coalesce(json_extract(body, '$.call.cost'), 0.0) AS cost,
-    coalesce(json_extract(body, '$.call.exact'), 0) AS exact,
-    coalesce(json_extract(body, '$.call.error'), '') AS error
-FROM events
-WHERE type = 'Replied'
-"""
-
-_COSTS = """
-SELECT
-    model,
-    count(*) AS calls,
-    sum(error <> '') AS failed,
-    sum(prompt_tokens) AS prompt_tokens,
-    sum(completion_tokens) AS completion_tokens,
-    sum(cached_tokens) AS cached_tokens,
-    sum(seconds) AS seconds,
-    sum(cost) AS cost
-FROM calls
-GROUP BY model
-"""
-
 _LINEAGE = """
 SELECT events.record AS record, parents.value AS parent
 FROM events, json_each(events.body, '$.record.origin.parents') AS parents
 WHERE events.record IS NOT NULL
 """
 
-_CALLS_WITH_PARTS = """
+_CALLS = """
 SELECT
     number AS event,
     at,
@@ -128,7 +94,7 @@ FROM events
 WHERE type = 'Replied'
 """
 
-_COSTS_BY_PURPOSE = """
+_COSTS = """
 SELECT
     model,
     purpose,
@@ -153,7 +119,4 @@ VIEWS = {
     "costs": _COSTS,
     "lineage": _LINEAGE,
 }
-"""Name and query of each view as it was first, in an order in which they can be made."""
-
-CALL_VIEWS = {"calls": _CALLS_WITH_PARTS, "costs": _COSTS_BY_PURPOSE}
-"""What took the place of these when prompts became lists of parts."""
+"""Name and query of each view, in an order in which they can be made."""

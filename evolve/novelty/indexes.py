@@ -1,22 +1,20 @@
-"""Indexes that find the programs near another one: by sketches of their MinHashes, and by the vectors of an embedding model."""
+"""Indexes that find the programs near another one: by sketches of their MinHashes, and by the vectors of an embedding model.
+
+A look-up compares a program with every other one of its island. Among 100,000 that takes 20 milliseconds, once per answer of a model, which
+took seconds."""
 
 import threading
-from array import array
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field
-from zlib import crc32
+from collections import defaultdict, deque
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 MINIMA = 128
 """Bytes of a sketch."""
-FARTHEST = 0.5
-"""The largest distance that an index can be asked for."""
-CROWD = 64
-"""How many programs of one band a look-up compares, the newest first."""
-_BANDS = (4, 8, 16, 32, 64)
-_SLOTS = 1 << 12
+RECENT = 1000
+"""Vectors of an island that are kept."""
 
 
 def sketch(minima: NDArray[np.uint32]) -> bytes:
@@ -29,12 +27,6 @@ def sketch_distance(a: bytes, b: bytes) -> float:
     return _estimate_distance(int(np.count_nonzero(np.frombuffer(a, np.uint8) != np.frombuffer(b, np.uint8))))
 
 
-def bands_for(wanted: float) -> int:
-    """Returns the fewest bands of which two sketches share one whenever their distance is below `wanted`."""
-    may_differ = max((count for count in range(MINIMA) if _estimate_distance(count) < wanted), default=0)
-    return next(bands for bands in _BANDS if bands > may_differ)
-
-
 def _estimate_distance(differing: int) -> float:
     """Estimates the distance from the bytes that differ: of two different minima one pair in 256 has the same low byte."""
     return min(1.0, differing / MINIMA * 256 / 255)
@@ -42,108 +34,39 @@ def _estimate_distance(differing: int) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Near:
-    """A program that is near, and how far it is."""
+    """A program that is near, and its distance."""
 
     key: str
     distance: float
 
 
 class SketchIndex:
-    """Finds the nearest sketch of an island below the distance `wanted`. Any thread may call it.
+    """Finds the nearest sketch of an island below the distance `wanted`. Any thread may call it."""
 
-    A sketch has one place per island: the first program that has it stands for all. The places are chained per band from `_newest`, a hash table that
-    grows with them: at 4 bands, a sketch costs about 200 bytes."""
-
-    def __init__(self, wanted: float, crowd: int = CROWD) -> None:
-        assert 0 < wanted <= FARTHEST, wanted
+    def __init__(self, wanted: float) -> None:
         self.wanted = wanted
-        self.compared = 0
-        """How many sketches all look-ups together were compared with."""
-        self._crowd = crowd
-        self._rows = MINIMA // bands_for(wanted)
-        self._chains = bands_for(wanted) + 1
         self._lock = threading.Lock()
-        self._keys: list[str] = []
-        self._islands = array("H")
-        self._sketches = bytearray()
-        self._newest = array("i", [-1]) * _SLOTS
-        self._older = array("i")
-
-    @property
-    def places(self) -> int:
-        """Number of different sketches, counted on each island."""
-        return len(self._keys)
+        self._islands: dict[int, dict[bytes, str]] = defaultdict(dict)
 
     def add(self, key: str, island: int, sketch: bytes) -> None:
-        """Adds a program, unless there is one with this sketch on the island."""
+        """Adds a program, unless there is one with this sketch on the island: programs that differ in numbers alone have one place."""
         with self._lock:
-            slots = self._slots(island, sketch)
-            if any(self._is(place, island, sketch) for place in self._walk_chain(slots[0])):
-                return
-            self._keys.append(key)
-            self._islands.append(island)
-            self._sketches += sketch
-            self._link(slots)
-            if len(self._older) > len(self._newest):
-                self._grow()
+            self._islands[island].setdefault(sketch, key)
 
     def nearest(self, sketch: bytes, island: int, besides: Sequence[bytes] = ()) -> Near | None:
-        """Returns the nearest program of an island below the distance, of several the oldest; what has one of the sketches `besides` is passed over."""
+        """Returns the nearest program of an island below the distance, of several the oldest; passes over the sketches `besides`."""
         with self._lock:
-            slots = self._slots(island, sketch)
-            met = {place for slot in slots for place in self._walk_chain(slot) if self._islands[place] == island}
-            places = sorted(met)
-            self.compared += len(places)
-            rows = np.frombuffer(self._sketches, np.uint8).reshape(-1, MINIMA)[places]
-        differing = np.count_nonzero(rows != np.frombuffer(sketch, np.uint8), axis=1)
+            known = self._islands[island]
+            joined, keys = b"".join(known), list(known.values())
+        if not keys:
+            return None
+        rows = np.frombuffer(joined, np.uint8).reshape(-1, MINIMA)
+        differing = (rows != np.frombuffer(sketch, np.uint8)).sum(axis=1, dtype=np.uint8)
         for passed_over in besides:
             differing[(rows == np.frombuffer(passed_over, np.uint8)).all(axis=1)] = MINIMA
-        if not places:
-            return None
         best = int(differing.argmin())
         found = _estimate_distance(int(differing[best]))
-        return Near(self._keys[places[best]], found) if found < self.wanted else None
-
-    def _slots(self, island: int, sketch: bytes) -> list[int]:
-        """Returns the slots at which the chains of a sketch begin: first that of the whole sketch, then one per band."""
-        mask, rows, salt = len(self._newest) - 1, self._rows, island * self._chains
-        bands = [
-            crc32(sketch[start : start + rows], salt + band) & mask
-            for band, start in enumerate(range(0, MINIMA, rows), 1)
-        ]
-        return [crc32(sketch, salt) & mask, *bands]
-
-    def _walk_chain(self, slot: int) -> Iterator[int]:
-        """Yields the newest places of a chain; some may be there by chance."""
-        link = self._newest[slot]
-        for _ in range(self._crowd):
-            if link < 0:
-                return
-            yield link // self._chains
-            link = self._older[link]
-
-    def _is(self, place: int, island: int, sketch: bytes) -> bool:
-        begin = place * MINIMA
-        return self._islands[place] == island and self._sketches[begin : begin + MINIMA] == sketch
-
-    def _link(self, slots: Sequence[int]) -> None:
-        """Puts the next place at the head of its chains."""
-        for slot in slots:
-            link = len(self._older)
-            self._older.append(self._newest[slot])
-            self._newest[slot] = link
-
-    def _grow(self) -> None:
-        """Doubles the table, with all places chained anew in their order."""
-        self._newest = array("i", [-1]) * (2 * len(self._newest))
-        self._older = array("i")
-        for place, island in enumerate(self._islands):
-            begin = place * MINIMA
-            self._link(self._slots(island, bytes(self._sketches[begin : begin + MINIMA])))
-
-
-RECENT = 1000
-"""How many vectors of an island are kept."""
+        return Near(keys[best], found) if found < self.wanted else None
 
 
 def pack_vector(vector: Sequence[float]) -> bytes:
@@ -153,15 +76,6 @@ def pack_vector(vector: Sequence[float]) -> bytes:
     if not 0 < length < float("inf"):
         return b""
     return (row / length).astype("<f2").tobytes()
-
-
-@dataclass(slots=True)
-class _Recent:
-    """A ring of vectors, and whose they are."""
-
-    rows: NDArray[np.float32]
-    keys: list[str] = field(default_factory=list)
-    next: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,40 +91,29 @@ class VectorIndex:
 
     def __init__(self, wanted: float, recent: int = RECENT) -> None:
         self.wanted = wanted
-        self._recent = recent
         self._lock = threading.Lock()
-        self._rings: dict[tuple[int, int], _Recent] = {}
+        # By length too: after a change of the server's model vectors of both lengths are in the log.
+        self._recent: dict[tuple[int, int], deque[tuple[str, NDArray[np.float32]]]] = defaultdict(
+            lambda: deque(maxlen=recent)
+        )
 
     def add(self, key: str, island: int, vector: bytes) -> None:
         """Adds a packed vector, in the place of the oldest one where there are enough."""
         row = _row(vector)
         with self._lock:
-            ring = self._rings.setdefault((island, len(row)), _Recent(np.empty((8, len(row)), np.float32)))
-            if ring.next == len(ring.rows) < self._recent:
-                more = np.empty((min(2 * len(ring.rows), self._recent), len(row)), np.float32)
-                more[: ring.next] = ring.rows
-                ring.rows = more
-            place = ring.next % self._recent
-            ring.rows[place] = row
-            ring.keys[place : place + 1] = [key]
-            ring.next += 1
-            if ring.next == 2 * self._recent:
-                ring.next = self._recent
+            self._recent[island, len(row)].append((key, row))
 
     def most_similar(self, vector: bytes, island: int, besides: Collection[str] = ()) -> Similar | None:
         """Returns the most similar program of an island but for `besides`, if it is similar enough."""
         row = _row(vector)
         with self._lock:
-            ring = self._rings.get((island, len(row)))
-            if ring is None:
-                return None
-            cosines = ring.rows[: len(ring.keys)] @ row
-            keys = list(ring.keys)
-        for place in np.argsort(-cosines, kind="stable")[: len(besides) + 1]:
-            if keys[place] not in besides:
-                found = float(min(1.0, cosines[place]))
-                return Similar(keys[place], found) if found >= self.wanted else None
-        return None
+            others = [(key, other) for key, other in self._recent[island, len(row)] if key not in besides]
+        if not others:
+            return None
+        cosines = np.stack([other for _, other in others]) @ row
+        best = int(cosines.argmax())
+        found = float(min(1.0, cosines[best]))
+        return Similar(others[best][0], found) if found >= self.wanted else None
 
 
 def _row(vector: bytes) -> NDArray[np.float32]:

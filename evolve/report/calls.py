@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from evolve.campaign import Campaign
-from evolve.campaign.calls import Taken
+from evolve.campaign.calls import CallTotals
 from evolve.log.reading import LogReader
 from evolve.types import Propose, RecordId, Replied, TextId
 
@@ -137,7 +137,7 @@ class Costs:
     purposes: tuple[CostLine, ...]
 
 
-def _line_of(name: str, taken: Taken) -> CostLine:
+def _line_of(name: str, taken: CallTotals) -> CostLine:
     """Sums under a name."""
     share = taken.exact / taken.calls if taken.calls else 0.0
     return CostLine(name, **(asdict(taken) | {"exact": share}))
@@ -147,15 +147,15 @@ def costs(campaign: Campaign) -> Costs | None:
     """Returns what a campaign has paid for calls; None where no model was called."""
     if not campaign.state.progress.calls:
         return None
-    total = Taken()
-    operators, models, purposes = (defaultdict[str, Taken](Taken) for _ in range(3))
-    for operator, model, purpose, taken in campaign.state.calls.sums():
+    total = CallTotals()
+    operators, models, purposes = (defaultdict[str, CallTotals](CallTotals) for _ in range(3))
+    for operator, model, purpose, taken in campaign.state.calls.totals():
         for sums in (total, operators[operator], models[model], purposes[purpose]):
             sums.add(taken)
     return Costs(_line_of("all", total), _lines(operators), _lines(models), _lines(purposes))
 
 
-def _lines(sums: Mapping[str, Taken]) -> tuple[CostLine, ...]:
+def _lines(sums: Mapping[str, CallTotals]) -> tuple[CostLine, ...]:
     """Returns the sums, the most expensive first."""
     lines = [_line_of(name, taken) for name, taken in sums.items()]
     return tuple(sorted(lines, key=lambda line: (-line.money, -line.tokens, line.name)))

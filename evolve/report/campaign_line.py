@@ -39,7 +39,7 @@ def read_campaign_line(path: Path) -> CampaignLine:
     line = CampaignLine(path.stem, str(path), status.st_size / 1e6, written)
     try:
         with Log.open(path, readonly=True) as log:
-            task, settings, (programs, best) = task_of(log), settings_of(log), log.judged()
+            task, settings, (programs, best) = task_of(log), settings_of(log), log.count_judged()
             return replace(
                 line,
                 task=task.name,

@@ -57,7 +57,7 @@ def _take_columns(campaign: Campaign, records: Sequence[RecordId]) -> dict[str, 
         "trust": lambda place: trust_of(campaign, place + 1),
     }
     found: dict[str, list[Any]] = {name: [value(record - 1) for record in records] for name, value in of.items()}
-    taken = [campaign.state.calls.of_step(columns.steps[record - 1]) for record in records]
+    taken = [campaign.state.calls.of_steps([columns.steps[record - 1]]) for record in records]
     return {
         "record": list(records),
         "fitness": [None if value is None else shown(value) for value in values],

@@ -9,7 +9,7 @@ from typing import Any
 
 from evolve.campaign import Campaign
 from evolve.campaign.calls import ModelFailures
-from evolve.campaign.campaign import confirmed_best, opened_of
+from evolve.campaign.campaign import best_confirmed, first_event
 from evolve.campaign.state import REFLECTION
 from evolve.config import Settings
 from evolve.report.best import Best, Closest, FrontLine, best, closest, front_line
@@ -118,7 +118,7 @@ def left_out(campaign: Campaign) -> Mapping[str, str]:
     """Returns the operators that are not asked, or only seldom until the archive changes, with the reason of each."""
     usable, state = campaign.usable_operators, campaign.state
     unmeant = {name: "meant for tasks of another kind" for name in campaign.operator_names if name not in usable}
-    refused = {name: state.history.text(why) for name, why in state.refusals.tired().items() if name in usable}
+    refused = {name: state.history.text(why) for name, why in state.refusals.list_tired().items() if name in usable}
     return {**unmeant, **{name: without_remedy(why) for name, why in refused.items()}}
 
 
@@ -144,7 +144,7 @@ def lessons_learnt(campaign: Campaign) -> int:
 def budget_left(campaign: Campaign, now: float) -> str:
     """Returns what is left of the budget, for a person; `now` in seconds since 1970."""
     progress = campaign.progress
-    return campaign.budget.remaining(progress, confirmed_best(campaign), now)
+    return campaign.budget.remaining(progress, best_confirmed(campaign), now)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +158,7 @@ class BudgetLine:
 
 def budget_lines(campaign: Campaign, spent: Progress, now: float) -> tuple[BudgetLine, ...]:
     """Returns what may be spent, budget by budget; `now` in seconds since 1970."""
-    best = confirmed_best(campaign)
+    best = best_confirmed(campaign)
     return tuple(
         BudgetLine(str(leaf), leaf.used(spent, best, now), leaf.remaining(spent, best, now))
         for leaf in campaign.budget.leaves()
@@ -167,7 +167,7 @@ def budget_lines(campaign: Campaign, spent: Progress, now: float) -> tuple[Budge
 
 def versions(campaign: Campaign) -> Mapping[str, str]:
     """Returns the versions of the run that made the campaign."""
-    return dict(opened_of(campaign.log).versions)
+    return dict(first_event(campaign.log).versions)
 
 
 @dataclass(frozen=True, slots=True)

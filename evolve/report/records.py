@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from evolve.campaign import Campaign
-from evolve.campaign.calls import Taken
 from evolve.campaign.history import KINDS
 from evolve.types import Origin, Record, RecordId, Settled, StoreError, Trust
 
@@ -164,7 +163,7 @@ def lineage_step(campaign: Campaign, record: RecordId) -> LineageStep:
     before = history.fitness(parents[0]) if parents and _comparable(campaign, record, parents[0]) else None
     whole = campaign.log.settled(record).record
     origin, evaluation = made_by(campaign, whole), whole.evaluation
-    taken = campaign.state.calls.of_step(origin.step) if origin.step else Taken()
+    taken = campaign.state.calls.of_steps([origin.step] if origin.step else [])
     return LineageStep(
         name=record_name(campaign, record),
         record=record,

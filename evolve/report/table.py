@@ -63,7 +63,7 @@ def selected(campaign: Campaign, wanted: Wanted) -> tuple[Numbers, bool]:
     mask = _filter(campaign, columns, wanted)
     cut = False
     if wanted.text:
-        matching = campaign.log.holding(wanted.text, MATCHES)
+        matching = campaign.log.search(wanted.text, MATCHES)
         cut, found = len(matching) == MATCHES, frozenset[str | None](matching)
         mask &= _where(campaign, columns, lambda program: program in found)
     order = _order(columns, wanted)

@@ -4,9 +4,9 @@ Plain numbers in, values out; nothing here knows what was measured, draws number
 `bootstrap`, which is imported by its own name, needs numpy."""
 
 from evolve.statistics.beta import student_quantile
-from evolve.statistics.exact import clopper_pearson, mcnemar, sign_flip, tie
-from evolve.statistics.intervals import LEVEL, Interval, aa_floor, combined, log_ratios, median_interval, zero_floor
-from evolve.statistics.pools import PRIOR_DEGREES, Pool, error_of_difference, noise_floor, pooled
+from evolve.statistics.exact import clopper_pearson, mcnemar
+from evolve.statistics.intervals import LEVEL, Interval, combine, log_ratios, median_interval, zero_floor
+from evolve.statistics.pools import PRIOR_DEGREES, Pool, error_of_difference, noise_floor, pool_values
 from evolve.statistics.racing import Finding, Race
 
 __all__ = [
@@ -17,16 +17,13 @@ __all__ = [
     "Interval",
     "Pool",
     "Race",
-    "aa_floor",
     "clopper_pearson",
-    "combined",
+    "combine",
     "error_of_difference",
     "log_ratios",
     "mcnemar",
     "median_interval",
     "noise_floor",
-    "pooled",
-    "sign_flip",
-    "tie",
+    "pool_values",
     "zero_floor",
 ]

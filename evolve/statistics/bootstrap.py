@@ -41,7 +41,7 @@ def _weights(count: int) -> Reals:
     return np.asarray(2.0 * np.diff(edges), np.float64)
 
 
-def drawn(count: int, rng: np.random.Generator, draws: int = DRAWS) -> npt.NDArray[np.int64]:
+def draw_places(count: int, rng: np.random.Generator, draws: int = DRAWS) -> npt.NDArray[np.int64]:
     """Places of `count` values drawn with replacement, a row for each draw."""
     return rng.integers(count, size=(draws, count))
 
@@ -51,11 +51,10 @@ def bootstrap(
     rng: np.random.Generator,
     statistic: Statistic = interquartile_mean,
     level: float = LEVEL,
-    draws: int = DRAWS,
 ) -> Interval:
     """Returns a figure of independent values and where it lies; raises `ValueError` for fewer than two values, and for NaN."""
-    given = _checked(values)
-    return _interval(statistic(given), statistic(given[drawn(len(given), rng, draws)]), len(given), level)
+    given = _check(values)
+    return _interval(statistic(given), statistic(given[draw_places(len(given), rng)]), len(given), level)
 
 
 def bootstrap_difference(
@@ -63,25 +62,24 @@ def bootstrap_difference(
     second: Sequence[float],
     rng: np.random.Generator,
     level: float = LEVEL,
-    draws: int = DRAWS,
 ) -> Interval:
     """Returns the interquartile mean of `first` minus that of `second`, which have nothing to do with each other; raises `ValueError` as `bootstrap` does. `count` is that of
     the smaller one."""
-    one, other = _checked(first), _checked(second)
-    ones = interquartile_mean(one[drawn(len(one), rng, draws)])
-    others = interquartile_mean(other[drawn(len(other), rng, draws)])
+    one, other = _check(first), _check(second)
+    ones = interquartile_mean(one[draw_places(len(one), rng)])
+    others = interquartile_mean(other[draw_places(len(other), rng)])
     estimate = _minus(interquartile_mean(one), interquartile_mean(other))
     return _interval(estimate, _minus(ones, others), min(len(one), len(other)), level)
 
 
 def _minus(first: Reals, second: Reals) -> Reals:
-    """Returns two equal infinities do not differ."""
+    """Returns the difference; two equal infinities do not differ."""
     with np.errstate(invalid="ignore"):
         found = np.subtract(first, second)
     return np.where(np.isnan(found), 0.0, found)
 
 
-def _checked(values: Sequence[float]) -> Reals:
+def _check(values: Sequence[float]) -> Reals:
     given = np.asarray(values, np.float64)
     if len(given) < 2 or bool(np.isnan(given).any()):
         raise ValueError(f"an interval needs at least two numbers, got {len(given)}: {list(values[:5])}")

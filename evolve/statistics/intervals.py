@@ -83,13 +83,13 @@ def _ranks(count: int, level: float) -> tuple[int, float]:
     outside, inside = 1, count // 2 + 1
     while inside - outside > 1:
         middle = (outside + inside) // 2
-        outside, inside = (middle, inside) if _enclosed(middle, count) >= level else (outside, middle)
-    wide, narrow = _enclosed(outside, count), _enclosed(outside + 1, count)
+        outside, inside = (middle, inside) if _share_enclosed(middle, count) >= level else (outside, middle)
+    wide, narrow = _share_enclosed(outside, count), _share_enclosed(outside + 1, count)
     excess = (wide - level) / (wide - narrow)
     return outside, (count - outside) * excess / (outside + (count - 2 * outside) * excess)
 
 
-def _enclosed(rank: int, count: int) -> float:
+def _share_enclosed(rank: int, count: int) -> float:
     """Returns how often the values of this rank from below and from above have the median between them."""
     return 1.0 - 2.0 * binomial_at_most(rank - 1, count, 0.5)
 
@@ -110,7 +110,7 @@ def _weights(count: int) -> tuple[int, tuple[float, ...]]:
     return first, tuple(upper - lower for lower, upper in pairwise(below))
 
 
-def combined(intervals: Sequence[Interval], level: float = LEVEL) -> Interval:
+def combine(intervals: Sequence[Interval], level: float = LEVEL) -> Interval:
     """Returns one interval of several that measured the same thing at different times; raises `ValueError` for none. Each counts by its number of values, never by its own precision, which may be luck. Where the estimates differ by more
     than their errors explain, as processes do from one start to the next, the error is larger (Birge 1932, https://doi.org/10.1103/PhysRev.40.207), shrunk as a `Pool` is."""
     if not intervals:
@@ -124,14 +124,9 @@ def combined(intervals: Sequence[Interval], level: float = LEVEL) -> Interval:
     return Interval(estimate, estimate - half, estimate + half, count, math.sqrt(variance), level)
 
 
-def aa_floor(runs: Sequence[Sequence[float]], level: float = LEVEL) -> float:
-    """Returns how far from zero the median of one more run lies at most, with the probability `level`, where a program is timed against itself: from the
-    log ratios of each such run. It holds what pairs cannot cancel, such as which of the two comes first. A gain below it is none. Raises `ValueError` for fewer than two runs."""
-    return zero_floor([median_interval(run).estimate for run in runs], level)
-
-
 def zero_floor(estimates: Sequence[float], level: float = LEVEL) -> float:
-    """Returns the same from one estimate of each run, of something whose true value is 0. Raises `ValueError` for fewer than two."""
+    """Returns how far from zero one more estimate lies at most, with the probability `level`, from estimates of something whose true value is 0,
+    such as the log ratios of a program that was timed against itself: what pairs cannot cancel. A gain below it is none. Raises `ValueError` for fewer than two."""
     count = len(estimates)
     if count < 2:
         raise ValueError(f"a floor needs at least two runs of a program against itself, got {count}")

@@ -45,13 +45,14 @@ class Pool:
         if self.count == 0 or (noise is None and self.within == 0.0 and self.count < 2):
             return None
         prior = max((noise or 0.0) ** 2, self.within)
+        # Two values that agree by luck are no proof of precision.
         degrees = PRIOR_DEGREES if prior > 0.0 else 0
         own = self.count - 1
         variance = (prior * degrees + self.squares) / (degrees + own) if degrees + own else 0.0
         return math.sqrt(variance / self.count)
 
 
-def pooled(values: Sequence[float]) -> Pool:
+def pool_values(values: Sequence[float]) -> Pool:
     """Returns all of `values` in one pool."""
     pool = Pool()
     for value in values:
@@ -64,7 +65,7 @@ def noise_floor(values: Sequence[float]) -> float:
     fewer than two."""
     if len(values) < 2:
         raise ValueError(f"a noise floor needs at least two measurements of one program, got {len(values)}")
-    pool = pooled(values)
+    pool = pool_values(values)
     return math.sqrt(pool.squares / (pool.count - 1))
 
 

@@ -1,8 +1,8 @@
 """Races of a candidate against a baseline: as many pairs as a decision needs and no more.
 
 Whoever looks at an interval after every pair and stops when it excludes zero finds a difference where there is none, one day. So a race looks rarely (after 4, 6, 9, 13, 19, 28 and 40
-pairs), and the chance to err is spent on the looks in parts that add up to `error` (alpha spending, Lan and DeMets 1983, https://doi.org/10.1093/biomet/70.3.659): the interval of each look is as wide as its part demands.
-That all of them contain the truth has at least the probability 1 - error, however the looks depend on each other.
+pairs), and the chance to err is spent on the looks in parts that add up to `ERROR` (alpha spending, Lan and DeMets 1983, https://doi.org/10.1093/biomet/70.3.659): the interval of each look is as wide as its part demands.
+That all of them contain the truth has at least the probability 1 - `ERROR`, however the looks depend on each other.
 
 A verdict, once there is one, does not change."""
 
@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from typing import Literal
 
-from evolve.statistics.intervals import Interval, median_interval
+from evolve.statistics.intervals import median_interval
 
 Finding = Literal["better", "worse", "equal", "open"]
 ERROR = 0.02
@@ -19,22 +19,17 @@ _GROWTH = 1.5
 
 class Race:
     """Takes log ratios (larger is better) until the interval of their median decides, or there are `most`. The candidate is *better* when all of the
-    interval lies above `against` + `floor`, *worse* when all of it lies below `against` - `floor`, *equal* when all of it lies between the two; else the race is *open*. `error` is the
-    probability of any wrong verdict. For single-threaded use."""
+    interval lies above `floor`, *worse* when all of it lies below minus `floor`, *equal* when all of it lies between the two; else the race is *open*. The
+    probability of any wrong verdict is `ERROR`. For single-threaded use."""
 
-    def __init__(
-        self, first: int = 4, most: int = 40, against: float = 0.0, floor: float = 0.0, *, error: float = ERROR
-    ) -> None:
-        if not 2 <= first <= most:
-            raise ValueError(f"a race looks first after at least 2 pairs and at most all, got {first} of {most}")
-        if not (math.isfinite(against) and 0.0 <= floor < math.inf):
-            raise ValueError(f"a race is run against a number, with a floor from 0 on, got {against!r} and {floor!r}")
-        if not 0.0 < error < 1.0:
-            raise ValueError(f"the error of a race is between 0 and 1, got {error!r}")
-        self.against, self.floor, self.error = against, floor, error
+    def __init__(self, first: int = 4, most: int = 40, floor: float = 0.0) -> None:
+        if not (2 <= first <= most and 0.0 <= floor < math.inf):
+            raise ValueError(
+                f"a race looks first after at least 2 pairs and at most all, with a floor from 0 on, got {first} of {most}, and {floor!r}"
+            )
+        self.floor = floor
         self._looks = _looks(first, most)
         self._values: list[float] = []
-        self._interval: Interval | None = None
         self._verdict: Finding = "open"
 
     @property
@@ -46,7 +41,7 @@ class Race:
     def wanted(self) -> int:
         """Number of values before the next look; 0 when the race has ended, decided or open."""
         count = len(self._values)
-        if self.decided:
+        if self._verdict != "open":
             return 0
         return next((look - count for look in self._looks if look > count), 0)
 
@@ -54,17 +49,6 @@ class Race:
     def verdict(self) -> Finding:
         """*open* as long as it is not known, and for ever where `most` values did not tell."""
         return self._verdict
-
-    @property
-    def decided(self) -> bool:
-        """True where there is a verdict."""
-        return self._verdict != "open"
-
-    @property
-    def interval(self) -> Interval | None:
-        """The interval of the last look, whose level is that look's; None before the first. For a report, take `median_interval` of values
-        that were measured after the race: those of a race that ended early are too good on average."""
-        return self._interval
 
     def add(self, value: float) -> None:
         """Adds a log ratio; raises `ValueError` where it is not finite, or where none is wanted."""
@@ -77,21 +61,20 @@ class Race:
             self._look()
 
     def _look(self) -> None:
-        interval = median_interval(self._values, 1.0 - self._spent(len(self._values)))
-        bottom, top = self.against - self.floor, self.against + self.floor
-        self._interval = interval
-        if interval.low > top:
+        found = median_interval(self._values, 1.0 - spent_error(self._looks, len(self._values)))
+        if found.low > self.floor:
             self._verdict = "better"
-        elif interval.high < bottom:
+        elif found.high < -self.floor:
             self._verdict = "worse"
-        elif self.floor and bottom <= interval.low and interval.high <= top:
+        elif self.floor and -self.floor <= found.low and found.high <= self.floor:
             self._verdict = "equal"
 
-    def _spent(self, look: int) -> float:
-        """Returns the part of `error` that belongs to this look: what is spent by then, without what was by the one before."""
-        place = self._looks.index(look)
-        before = self._looks[place - 1] if place else 0
-        return self.error * (_share(look / self._looks[-1]) - _share(before / self._looks[-1]))
+
+def spent_error(looks: Sequence[int], look: int) -> float:
+    """Returns the part of `ERROR` that belongs to this look: the error that is spent by then, without the error spent by the look before."""
+    place = looks.index(look)
+    before = looks[place - 1] if place else 0
+    return ERROR * (_share(look / looks[-1]) - _share(before / looks[-1]))
 
 
 def _share(time: float) -> float:

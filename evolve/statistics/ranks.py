@@ -2,11 +2,9 @@
 
 Any increasing transformation of the values changes nothing, so that a failed run may stand as minus infinity."""
 
-import math
+from collections import Counter
 from collections.abc import Sequence
 from itertools import groupby
-
-from evolve.statistics.exact import sign_flip
 
 
 def midranks(values: Sequence[float]) -> list[float]:
@@ -22,17 +20,23 @@ def midranks(values: Sequence[float]) -> list[float]:
 
 
 def signed_rank(differences: Sequence[float]) -> float:
-    """Returns the probability of such paired differences where neither side is better (Wilcoxon 1945, https://doi.org/10.2307/3001968): by all signs of up to 16 of them, by 20,000 draws for more.
-    Those that are 0 tell nothing; 1 where all are."""
-    told = [difference for difference in differences if difference != 0.0]
-    if not told:
-        return 1.0
-    ranks = midranks([abs(difference) for difference in told])
-    return sign_flip([math.copysign(rank, difference) for rank, difference in zip(ranks, told, strict=True)])
+    """Returns the probability of paired differences at least as extreme where neither side is better (Wilcoxon 1945, https://doi.org/10.2307/3001968): exact, equal values included, by counting
+    all signs. Those that are 0 say nothing; 1 where all are."""
+    nonzero = [difference for difference in differences if difference != 0.0]
+    doubled = [round(2 * rank) for rank in midranks([abs(difference) for difference in nonzero])]
+    observed = sum(rank if difference > 0 else -rank for rank, difference in zip(doubled, nonzero, strict=True))
+    ways = Counter({0: 1})
+    for rank in doubled:
+        signed = Counter[int]()
+        for total, count in ways.items():
+            signed[total + rank] += count
+            signed[total - rank] += count
+        ways = signed
+    return sum(count for total, count in ways.items() if abs(total) >= abs(observed)) / ways.total()
 
 
 def rank_sum(first: Sequence[float], second: Sequence[float]) -> float:
-    """Returns the same for two sides that have nothing to do with each other (Mann and Whitney 1947, https://doi.org/10.1214/aoms/1177730491): exact, equal values included, by counting all ways to choose
+    """Returns the probability of a rank sum at least as extreme for two equal sides that have nothing to do with each other (Mann and Whitney 1947, https://doi.org/10.1214/aoms/1177730491): exact, equal values included, by counting all ways to choose
     which values belong to the first side. Raises `ValueError` where a side is empty."""
     if not first or not second:
         raise ValueError("a test needs a value of each side. Do: run a campaign of each")

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 from numpy.random import Generator
 
 from evolve import Evaluation
-from evolve.statistics import Interval, Race, combined, median_interval
+from evolve.statistics import Interval, Race, combine, median_interval
 from evolve.types import TaskError
 from evolve_benchmark.pairs import BalancedPairs, Pair, PairMeter, TimedSession
 from evolve_benchmark.problem import INSTANCES, ORDER, EvaluationContext, Instance, RefusedAnswer
@@ -193,7 +193,7 @@ def _spread(rounds: Sequence[Sequence[float]]) -> Interval:
     if len(groups[-1]) == 1:
         alone = groups.pop()
         groups[-1] += alone
-    return combined([median_interval(values) for values in groups])
+    return combine([median_interval(values) for values in groups])
 
 
 def list_timings(pairs: Sequence[BalancedPairs]) -> list[TimingRow]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evolve.statistics import LEVEL
-from evolve.statistics.bootstrap import bootstrap, drawn, interquartile_mean, limits
+from evolve.statistics.bootstrap import bootstrap, draw_places, interquartile_mean, limits
 from evolve.types import ConfigError, Fitness
 from evolve.types.errors import did_you_mean
 from evolve_compare.fairness import ComparedArm, check_fairness
@@ -218,7 +218,7 @@ def _band(arm: ComparedArm, places: Reals, horizon: _Horizon, rng: np.random.Gen
     middle = low = high = interquartile_mean(values)
     count = len(arm.outcomes)
     if count > 1:
-        draws = np.sort(interquartile_mean(values[:, drawn(count, rng, _BAND_DRAWS)]), axis=-1)
+        draws = np.sort(interquartile_mean(values[:, draw_places(count, rng, _BAND_DRAWS)]), axis=-1)
         low, high = limits(np.moveaxis(draws, -1, 0), count, LEVEL)
     if horizon.fitness.direction == "min":
         low, high = high, low

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evolve import report
-from evolve.campaign import NOTHING_NEW, Campaign, confirmed_best, opened_of
+from evolve.campaign import NOTHING_NEW, Campaign, best_confirmed, first_event
 from evolve.stop import Amount
 from evolve.types import Fitness, Progress
 
@@ -122,7 +122,7 @@ def _status(campaign: Campaign) -> Status:
     state = campaign.state
     if state.seed_record and not state.seed_values:
         return "failed"
-    if campaign.settings.budget and campaign.budget.spent(state.progress, confirmed_best(campaign), time.time()):
+    if campaign.settings.budget and campaign.budget.spent(state.progress, best_confirmed(campaign), time.time()):
         return "finished"
     return "exhausted" if _is_exhausted(campaign) else "unfinished"
 
@@ -155,7 +155,7 @@ def _conditions(campaign: Campaign) -> CampaignConditions:
     return CampaignConditions(
         task=campaign.task.name,
         version=campaign.task.version,
-        evolve=opened_of(campaign.log).versions.get("evolve", ""),
+        evolve=first_event(campaign.log).versions.get("evolve", ""),
         hardware=machine.hardware if machine else "",
         isolation=(machine.isolation if machine else "").partition(":")[0],
         judges=settings.judges,

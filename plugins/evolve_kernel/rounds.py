@@ -10,7 +10,7 @@ from statistics import median
 from numpy.random import Generator
 
 from evolve import Candidate
-from evolve.statistics import Interval, Race, combined, median_interval
+from evolve.statistics import Interval, Race, combine, median_interval
 from evolve.types import TaskError
 from evolve_kernel.answers import check_answers
 from evolve_kernel.backend import Backend, Built, Called, Question, Side
@@ -75,7 +75,7 @@ class Measured:
         shares = [median_interval(values) for values in self.processes if len(values) > 1]
         if len(shares) < 2:
             return whole
-        shared = combined(shares, whole.level)
+        shared = combine(shares, whole.level)
         half = (shared.high - shared.low) / 2
         low, high = min(whole.low, whole.estimate - half), max(whole.high, whole.estimate + half)
         return Interval(

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from evolve.statistics import PRIOR_DEGREES, error_of_difference, pooled, student_quantile
+from evolve.statistics import PRIOR_DEGREES, error_of_difference, pool_values, student_quantile
 from evolve.types import Fitness
 from evolve_publish.claims import ValueClaim
 
@@ -89,7 +89,7 @@ def compare_noisy(
     what: str, claimed: ValueClaim, found: Sequence[float], fitness: Fitness, *, elsewhere: str = ""
 ) -> ClaimCheck:
     """Compares noisy values, evaluated again at least twice. `elsewhere` says that this is another hardware class."""
-    pool = pooled(found)
+    pool = pool_values(found)
     error = pool.standard_error(None) or 0.0
     own = _own_error(claimed, error * math.sqrt(pool.count / claimed.count))
     within = student_quantile(LEVEL, PRIOR_DEGREES + pool.count - 1) * error_of_difference(own, error)
@@ -117,7 +117,7 @@ def _own_error(claimed: ValueClaim, implied: float) -> float:
 
 def compare_with_seed(what: str, gains: Sequence[float], fitness: Fitness, *, elsewhere: str = "") -> ClaimCheck:
     """Compares a program with the seed on a case, by its gain (larger is better, whatever the task's direction) with each random seed. One worse evaluation may be chance; several show it."""
-    pool = pooled(gains)
+    pool = pool_values(gains)
     shown = (
         "no worse than the seed",
         f"{fitness.shown(pool.mean) + 0.0:+.4g} to the seed"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from evolve import report
 from evolve.archive import Elite, Estimate
-from evolve.campaign import Campaign, opened_of
+from evolve.campaign import Campaign, first_event
 from evolve.commands import trial_seed
 from evolve.statistics import Pool
 from evolve.types import (
@@ -155,7 +155,7 @@ def _collect_claims(
         judgings=judgings,
         value=estimate_value(campaign, program, reader.records),
         kind=origin.kind,
-        versions=dict(opened_of(campaign.log).versions),
+        versions=dict(first_event(campaign.log).versions),
         operator=origin.operator,
         models=_read_models(campaign, steps),
         seed_fitness=campaign.task.fitness.shown(sum(seeds) / len(seeds)) if seeds else None,

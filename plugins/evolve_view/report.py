@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 import evolve
 from evolve import report
-from evolve.campaign import Campaign, confirmed_best
+from evolve.campaign import Campaign, best_confirmed
 from evolve.report import LOOKED_AT, Best, EliteLine, FitnessLimits, Kept, LineageStep, Shown
 from evolve.types import FROM_SCRATCH, MachineMeasured, Record, RecordId, Ruled
 from evolve_view.caveats import list_caveats
@@ -90,7 +90,7 @@ def render_report(campaign: Campaign, now: datetime, picture: TaskPicture) -> st
         left=report.budget_left(campaign, now.timestamp()),
         writer=report.writer(campaign.log.path),
         log_name=campaign.log.path.name,
-        confirmed=confirmed_best(campaign) is not None,
+        confirmed=best_confirmed(campaign) is not None,
         caveats=list_caveats(campaign, seen),
         evidence=_read_best(campaign, seen.best) if seen.best else None,
         curve=draw_curve(points, seen.best, task) if points else None,

@@ -1,7 +1,7 @@
 """Short ways to make records and archives for the tests of the archive; no task, no log, no judge."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from evolve.archive import Archive, ArchiveSettings
 from evolve.types import (
@@ -25,6 +25,14 @@ AXES = (Axis("size", 0.0, 4.0, 4), Axis("walls", 0.0, 2.0, 2))
 def make_program(name: object) -> ProgramId:
     """A program's id that a person can read."""
     return ProgramId(f"program-{name}")
+
+
+class Challenger(NamedTuple):
+    """A program that waits for a measurement, for a place in its cell or for the title (`island` is None)."""
+
+    program: ProgramId
+    island: int | None
+    cell: int
 
 
 class Story:
@@ -55,7 +63,7 @@ class Story:
             self.machine("here", noise)
 
     def machine(self, hardware: str, noise: float = 0.1) -> None:
-        self.archive.measured_machine(MachineMeasured(hardware, noise, "reduced"))
+        self.archive.move_to_machine(MachineMeasured(hardware, noise, "reduced"))
 
     def settle(self, origin: Origin, name: object, evaluation: Evaluation) -> Placement:
         record = Record(len(self.records) + 1, origin, None if name is None else make_program(name), evaluation)
@@ -130,7 +138,7 @@ class Story:
         measure = self.archive.due(best_only=best_only)
         if measure is None:
             return None
-        self.archive.asked(measure)
+        self.archive.mark_asked(measure)
         return measure.program.removeprefix("program-"), measure.why
 
     def names(self, island: int = 0) -> list[str]:
@@ -143,9 +151,21 @@ class Story:
         return None if best is None else best.program.removeprefix("program-")
 
     def waiting(self) -> list[tuple[str, int | None]]:
-        return [(one.program.removeprefix("program-"), one.island) for one in self.archive.pending]
+        return [(one.program.removeprefix("program-"), one.island) for one in self.pending()]
+
+    def pending(self) -> list[Challenger]:
+        """The best's challenger first, then by island and cell."""
+        state = self.archive.state()
+        programs, cells = state["evidence"]["programs"], state["evidence"]["cells"]
+        rival, islands = state["contests"]["rival"], state["contests"]["islands"]
+        waiting = [] if rival is None else [Challenger(programs[rival], None, cells[rival])]
+        return waiting + [
+            Challenger(programs[program], number, cell)
+            for number, island in enumerate(islands)
+            for cell, program in island["waiting"]
+        ]
 
 
 def ask(story: Story, name: object) -> None:
     """Somebody else than the archive asks for a measurement."""
-    story.archive.asked(Measure(1, make_program(name)))
+    story.archive.mark_asked(Measure(1, make_program(name)))

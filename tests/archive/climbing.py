@@ -56,12 +56,12 @@ class Climb:
         self._begin(naive)
 
     def _begin(self, naive: bool) -> None:
-        self.archive.measured_machine(MachineMeasured("here", None, "reduced"))
+        self.archive.move_to_machine(MachineMeasured("here", None, "reduced"))
         first = self._judge(Origin("seed", 0), SEED)
         if naive:
             return
         again = [self._measure(Measure(1, SEED, why="noise")) for _ in range(JUDGED_FIRST - 1)]
-        self.archive.measured_machine(MachineMeasured("here", noise_floor([first, *again]), "reduced"))
+        self.archive.move_to_machine(MachineMeasured("here", noise_floor([first, *again]), "reduced"))
 
     def run(self, evaluations: int) -> Ending:
         """Until there are so many records; then what the best still lacks."""
@@ -89,7 +89,7 @@ class Climb:
         self._judge(Origin("proposal", self.records, island=island), child)
 
     def _measure(self, measure: Measure) -> float:
-        self.archive.asked(measure)
+        self.archive.mark_asked(measure)
         self.measurements += 1
         return self._judge(Origin("measurement", self.records, about=measure.about), measure.program)
 

@@ -227,7 +227,7 @@ def test_on_another_machine_the_noisy_incumbent_is_measured_before_the_challenge
 def test_a_contest_that_cannot_be_measured_is_lost(side: int) -> None:
     confirmation = confirmation_of(1.0, 2.0, noisy=False)
     for _ in range(GIVE_UP):
-        confirmation.queue.ended(side, measured=False)
+        confirmation.queue.end(side, measured=False)
     assert confirmation.verdict(1, 0) is ContestVerdict.REJECT
 
 
@@ -249,7 +249,7 @@ def programs_in_order(queue: MeasurementQueue) -> list[int]:
     found = []
     while (one := queue.next(itself)) is not None:
         found.append(one[1])
-        queue.asked(one[1])
+        queue.mark_asked(one[1])
     return found
 
 
@@ -276,23 +276,23 @@ def test_looking_changes_nothing() -> None:
 def test_what_is_in_flight_is_not_due() -> None:
     queue = MeasurementQueue()
     queue.push((0.0, -1.0), 7, 0)
-    queue.asked(7)
+    queue.mark_asked(7)
     assert queue.next(itself) is None
 
 
 def test_several_may_be_in_flight_for_one_program() -> None:
     queue = MeasurementQueue()
-    queue.asked(7)
-    queue.asked(7)
-    queue.ended(7, measured=True)
+    queue.mark_asked(7)
+    queue.mark_asked(7)
+    queue.end(7, measured=True)
     assert queue.in_flight == {7: 1}
-    queue.ended(7, measured=True)
+    queue.end(7, measured=True)
     assert queue.in_flight == {}
 
 
 def test_what_settles_without_having_been_asked_for_is_no_error() -> None:
     queue = MeasurementQueue()
-    queue.ended(7, measured=True)
+    queue.end(7, measured=True)
     assert queue.in_flight == {}
 
 
@@ -309,20 +309,20 @@ def test_a_program_that_the_machinery_fails_again_and_again_is_given_up() -> Non
     queue = MeasurementQueue()
     for _ in range(GIVE_UP):
         assert not queue.is_given_up(7)
-        queue.ended(7, measured=False)
+        queue.end(7, measured=False)
     queue.push((0.0, -1.0), 7, 0)
     assert queue.is_given_up(7)
     assert queue.next(itself) is None
-    queue.ended(7, measured=True)
+    queue.end(7, measured=True)
     assert not queue.is_given_up(7)
 
 
 def test_a_measurement_pays_a_refresh() -> None:
     queue = MeasurementQueue()
     queue.refreshes.add(7)
-    queue.ended(7, measured=False)
+    queue.end(7, measured=False)
     assert queue.refreshes == {7}
-    queue.ended(7, measured=True)
+    queue.end(7, measured=True)
     assert queue.refreshes == set()
 
 

@@ -1,11 +1,13 @@
 """Evidence on programs: fitness, constraints and objectives."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 from archive_makers import AXES, Story, make_program
 
 from evolve.archive.cells import Grid
-from evolve.archive.evidence import FAILED, QUARANTINED, Evidence, Figures
+from evolve.archive.evidence import FAILED, QUARANTINED, Evidence
 from evolve.archive.values import Estimate
 from evolve.types import Evaluation, Objective, Origin, Outcome, Record
 
@@ -69,7 +71,7 @@ def test_the_latest_certified_value_is_the_estimate(pooling: bool) -> None:
 def test_only_measurements_after_the_win_are_reported() -> None:
     evidence = evidence_of(9.0)
     again(evidence, 0, 8.0)
-    evidence.won(0)
+    evidence.forget_reported(0)
     assert evidence.report(0, 0.1) is None
     again(evidence, 0, 5.0)
     reported = evidence.report(0, 0.1)
@@ -87,13 +89,14 @@ def test_each_hardware_class_has_its_own_pool() -> None:
     assert (evidence.judgings(0), evidence.values[0]) == (1, 7.0)
     evidence.move_to("first")
     assert (evidence.judgings(0), evidence.values[0]) == (1, 1.0)
-    assert evidence.state()["pools"] == {"first": [[0, 1, 1.0, 0.0, 0.0]], "second": [[0, 1, 7.0, 0.0, 0.0]]}
+    pools = {hardware: one["pools"] for hardware, one in evidence.state()["classes"].items()}
+    assert pools == {"first": [[0, 1, 1.0, 0.0, 0.0]], "second": [[0, 1, 7.0, 0.0, 0.0]]}
 
 
 def test_a_report_never_mixes_two_hardware_classes() -> None:
     evidence = evidence_of(9.0)
     evidence.move_to("first")
-    evidence.won(0)
+    evidence.forget_reported(0)
     again(evidence, 0, 5.0)
     evidence.move_to("second")
     assert evidence.report(0, 0.1) is None
@@ -112,7 +115,7 @@ def test_who_wins_on_one_machine_is_reported_anew_on_all() -> None:
     evidence.move_to("first")
     again(evidence, 0, 5.0)
     evidence.move_to("second")
-    evidence.won(0)
+    evidence.forget_reported(0)
     evidence.move_to("first")
     assert evidence.report(0, 0.1) is None
 
@@ -159,54 +162,70 @@ def test_columns_can_grow_after_they_were_searched() -> None:
 AIMS = (Objective("length"), Objective("speed"))
 
 
-def found(violation: float = 0.0, length: float = 0.0, speed: float = 0.0) -> Evaluation:
-    return Evaluation(Outcome.OK, 1.0, objectives={"length": length, "speed": speed}, violation=violation)
+def aiming(*, pooling: bool = True, objectives: Sequence[Objective] = AIMS) -> Evidence:
+    return Evidence(Grid(AXES), pooling=pooling, objectives=objectives)
 
 
-def test_the_first_judging_counts_as_it_is_and_later_ones_by_their_mean() -> None:
-    figures = Figures(AIMS)
-    figures.take(0, found(0.0, 1.0, 5.0), 1)
-    figures.take(0, found(0.5, 3.0, 5.0), 2)
-    assert figures.objectives(0) == {"length": 2.0, "speed": 5.0}
-    assert figures.violation(0) == 0.25
+def judge(evidence: Evidence, name: int, violation: float = 0.0, length: float = 0.0, speed: float = 0.0) -> None:
+    """Another judging of program number `name`, the first one adds it."""
+    evaluation = Evaluation(
+        Outcome.OK,
+        1.0,
+        descriptors={"size": 0.0, "walls": 0.0},
+        objectives={"length": length, "speed": speed},
+        violation=violation,
+    )
+    if name < len(evidence):
+        evidence.measure(name, name + 1, evaluation, 1.0)
+    else:
+        record = Record(name + 1, Origin("proposal", 1), make_program(name), evaluation)
+        evidence.add(record, make_program(name), 1.0, quarantined=False)
 
 
-def test_only_the_latest_counts_where_every_judging_is_the_first() -> None:
-    """So a task that is not noisy tells it."""
-    figures = Figures(AIMS)
-    figures.take(0, found(0.7, 1.0, 5.0), 1)
-    assert (figures.violation(0), figures.feasible(0)) == (0.7, False)
-    figures.take(0, found(0.0, 3.0, 2.0), 1)
-    assert (figures.violation(0), figures.feasible(0)) == (0.0, True)
-    assert list(figures.point(0)) == [3.0, 2.0]
+def test_in_noise_objectives_and_violations_are_means() -> None:
+    evidence = aiming()
+    judge(evidence, 0, 0.0, 1.0, 5.0)
+    judge(evidence, 0, 0.5, 3.0, 5.0)
+    assert evidence.figures.objectives(0) == {"length": 2.0, "speed": 5.0}
+    assert evidence.figures.violation(0) == 0.25
+
+
+def test_without_noise_the_latest_judging_counts() -> None:
+    evidence = aiming(pooling=False)
+    judge(evidence, 0, 0.7, 1.0, 5.0)
+    assert (evidence.figures.violation(0), evidence.figures.feasible(0)) == (0.7, False)
+    judge(evidence, 0, 0.0, 3.0, 2.0)
+    assert (evidence.figures.violation(0), evidence.figures.feasible(0)) == (0.0, True)
+    assert list(evidence.figures.point(0)) == [3.0, 2.0]
 
 
 def test_one_judging_that_missed_a_constraint_is_never_forgotten() -> None:
-    figures = Figures(())
-    for count, violation in enumerate([0.0, 0.4, 0.0, 0.0], 1):
-        figures.take(0, found(violation), count)
-    assert figures.violation(0) == pytest.approx(0.1)
+    evidence = aiming(objectives=())
+    for violation in [0.0, 0.4, 0.0, 0.0]:
+        judge(evidence, 0, violation)
+    assert evidence.figures.violation(0) == pytest.approx(0.1)
 
 
-def test_each_hardware_class_has_its_own_means() -> None:
-    figures = Figures(AIMS)
-    figures.take(0, found(0.5, 1.0), 1)
-    figures.take(1, found(0.0, 2.0), 1)
-    figures.move_to("here", [0, 1])
-    figures.move_to("there", [])
-    assert figures.violation(0) == 0.5
-    figures.take(0, found(0.0, 9.0), 1)
-    assert (figures.violation(0), figures.point(0)[0]) == (0.0, 9.0)
-    figures.move_to("here", [0, 1])
-    assert (figures.violation(0), figures.point(0)[0]) == (0.5, 1.0)
+@pytest.mark.parametrize("objectives", [AIMS, ()])
+def test_each_hardware_class_has_its_own_means(objectives: Sequence[Objective]) -> None:
+    evidence = aiming(objectives=objectives)
+    judge(evidence, 0, 0.5, 1.0)
+    judge(evidence, 1, 0.0, 2.0)
+    evidence.move_to("here")
+    evidence.move_to("there")
+    assert evidence.figures.violation(0) == 0.5
+    judge(evidence, 0, 0.0, 9.0)
+    assert (evidence.figures.violation(0), [*evidence.figures.point(0)][:1]) == (0.0, [9.0] if objectives else [])
+    evidence.move_to("here")
+    assert (evidence.figures.violation(0), [*evidence.figures.point(0)][:1]) == (0.5, [1.0] if objectives else [])
 
 
 def test_many_programs_at_once() -> None:
-    figures = Figures(AIMS)
-    figures.take(0, found(0.0, 1.0, 2.0), 1)
-    figures.take(1, found(0.3, 3.0, 4.0), 1)
-    assert figures.violations_of(np.array([1, 0])).tolist() == [0.3, 0.0]
-    assert figures.points().tolist() == [[1.0, 2.0], [3.0, 4.0]]
+    evidence = aiming()
+    judge(evidence, 0, 0.0, 1.0, 2.0)
+    judge(evidence, 1, 0.3, 3.0, 4.0)
+    assert evidence.figures.violations_of(np.array([1, 0])).tolist() == [0.3, 0.0]
+    assert evidence.figures.points().tolist() == [[1.0, 2.0], [3.0, 4.0]]
 
 
 def test_a_certificate_says_nothing_about_them() -> None:

@@ -65,8 +65,8 @@ def compare(story: Story, oracle: Any, points: np.ndarray, rng: np.random.Genera
         for cell, solution in zip(oracle.data("index"), oracle.data("solution"), strict=True)
     }
     assert story.archive.stats().elites == oracle.stats.num_elites
-    assert story.archive.coverage == pytest.approx(oracle.stats.coverage)
-    assert story.archive.qd_score == pytest.approx(oracle.stats.qd_score)
+    assert story.archive.stats().coverage == pytest.approx(oracle.stats.coverage)
+    assert story.archive.stats().qd_score == pytest.approx(oracle.stats.qd_score)
     assert story.archive.best.fitness == pytest.approx(oracle.stats.obj_max)
 
 

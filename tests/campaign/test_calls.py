@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from evolve import plugins
 from evolve.campaign import Campaign, ModelFailures
-from evolve.campaign.calls import Calls, Samples, Taken
+from evolve.campaign.calls import Calls, CallTotals, Samples
 from evolve.types import Asked, Call, Propose, Replied, Selection
 from tests.written import Written
 
@@ -61,16 +61,16 @@ def first(samples: Samples, request: str = "a", count: int = 4) -> list[int]:
 def test_numbers_go_on_where_the_log_ends() -> None:
     """Each prompt has its own."""
     samples = Samples()
-    samples.called("a", 0)
-    samples.called("a", 1)
+    samples.add("a", 0)
+    samples.add("a", 1)
     assert (first(samples), first(samples, "b")) == ([2, 3, 4, 5], [0, 1, 2, 3])
 
 
 def test_a_number_whose_call_never_came_is_free_again() -> None:
     """Its run ended first; what was answered to it meanwhile is found under the same number."""
     samples = Samples()
-    samples.called("a", 3)
-    samples.called("a", 1)
+    samples.add("a", 3)
+    samples.add("a", 1)
     assert first(samples) == [0, 2, 4, 5]
 
 
@@ -79,7 +79,7 @@ def test_free_are_those_that_were_not_called(numbers: list[int]) -> None:
     """In whatever order the calls came, and how often."""
     samples = Samples()
     for number in numbers:
-        samples.called("a", number)
+        samples.add("a", number)
     assert first(samples, count=15) == [number for number in range(30) if number not in numbers][:15]
 
 
@@ -93,30 +93,30 @@ CALL = Call(
     seconds=3.0,
     exact=True,
 )
-ONE = Taken(1, 0, 100, 10, 50, 0.5, 2.0, 3.0, 1)
+ONE = CallTotals(1, 0, 100, 10, 50, 0.5, 2.0, 3.0, 1)
 
 
 def test_calls_are_summed_by_operator_model_and_purpose_and_by_step() -> None:
     """Steps may have any numbers."""
     called = Calls()
-    called.asked(Asked(7, Propose(Selection("diff")), 0))
+    called.begin(Asked(7, Propose(Selection("diff")), 0))
     called.add(Replied(7, 0, CALL))
     called.add(Replied(7, 1, CALL))
     called.add(Replied(10**12, 0, Call("beta", purpose="repair", error="refused")))
-    assert list(called.sums()) == [
-        ("diff", "alpha", "propose", Taken(2, 0, 200, 20, 100, 1.0, 4.0, 6.0, 2)),
-        ("", "beta", "repair", Taken(calls=1, failed=1)),
+    assert list(called.totals()) == [
+        ("diff", "alpha", "propose", CallTotals(2, 0, 200, 20, 100, 1.0, 4.0, 6.0, 2)),
+        ("", "beta", "repair", CallTotals(calls=1, failed=1)),
     ]
-    assert called.of_step(7) == Taken(2, 0, 200, 20, 100, 1.0, 4.0, 6.0, 2)
-    assert called.of_step(1) == Taken()
-    assert called.of_steps([7, 10**12, 3]) == Taken(3, 1, 200, 20, 100, 1.0, 4.0, 6.0, 2)
+    assert called.of_steps([7]) == CallTotals(2, 0, 200, 20, 100, 1.0, 4.0, 6.0, 2)
+    assert called.of_steps([1]) == CallTotals()
+    assert called.of_steps([7, 10**12, 3]) == CallTotals(3, 1, 200, 20, 100, 1.0, 4.0, 6.0, 2)
 
 
 def test_a_call_that_was_given_up_has_not_failed() -> None:
     """It costs what the log says of it."""
     called = Calls()
     called.add(Replied(3, -1, CALL))
-    assert called.of_step(3) == ONE
+    assert called.of_steps([3]) == ONE
 
 
 def test_failed_requests_are_counted_by_model_and_cause(tmp_path):

@@ -223,7 +223,7 @@ def test_the_seconds_of_a_campaign_that_is_read_are_those_of_its_log(
     short_campaign(tmp_path, "short").close()
     with opened(tmp_path, "short") as campaign:
         last = list(campaign.log.events())[-1].active
-        monkeypatch.setattr("evolve.campaign.clock.time.monotonic", lambda: 1e9)
+        monkeypatch.setattr("evolve.campaign.progress.time.monotonic", lambda: 1e9)
         assert (campaign.seconds, campaign.progress.seconds) == (last, last)
 
 

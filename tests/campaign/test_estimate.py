@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evolve.campaign.estimate import ANSWER_TOKENS, estimate
-from evolve.campaign.spending import prices_of
+from evolve.campaign.spending import ANSWER_TOKENS, estimate_costs, prices_of
 from evolve.config import ModelSection
 from evolve.models.prices import Cost
 from evolve.stop import Budget, any_of, parse
@@ -22,7 +21,7 @@ def budget(*texts: str) -> Budget:
 
 def test_a_proposal_costs_its_prompt_and_an_answer_of_the_usual_length():
     """Four characters are a token; at most, each byte is one and the answer as long as it may be."""
-    found = estimate(PROMPT, (MEMBER,), budget("5usd"))
+    found = estimate_costs(PROMPT, (MEMBER,), budget("5usd"))
     assert (found.prompt_tokens, found.answer_tokens) == (1000, ANSWER_TOKENS)
     (line,) = found.models
     assert line.usual == Cost(1, 2000, pytest.approx((1000 * 2 + 1000 * 10) / 1e6))
@@ -43,14 +42,14 @@ def test_a_proposal_costs_its_prompt_and_an_answer_of_the_usual_length():
 )
 def test_what_is_left_of_a_budget_pays_for_so_many_proposals(limits, progress, proposals):
     """None where it does not end with them."""
-    assert estimate(PROMPT, (MEMBER,), limits, progress).models[0].proposals == proposals
+    assert estimate_costs(PROMPT, (MEMBER,), limits, progress).models[0].proposals == proposals
 
 
 def test_each_model_has_its_own_estimate():
     """One that costs nothing, and one on two GPUs of one's own."""
     free = ModelSection(name="free", kind="mailbox")
     own = ModelSection(name="own", gpus=2, gpu_hour_price=3.6, concurrency=4, timeout_seconds=100)
-    found = {line.model: line for line in estimate(PROMPT, (free, own), budget("1usd")).models}
+    found = {line.model: line for line in estimate_costs(PROMPT, (free, own), budget("1usd")).models}
     assert (found["free"].usual.money, found["free"].proposals) == (0.0, None)
     assert found["own"].usual.gpu_seconds == ANSWER_TOKENS / 50 * 2 / 4
     assert found["own"].most.gpu_seconds == 50.0
@@ -61,6 +60,6 @@ def test_each_model_has_its_own_estimate():
 def test_one_proposal_more_would_overshoot(limit, spent):
     """Whatever is left."""
     limits, progress = budget(f"{limit}tokens"), Progress(tokens=spent)
-    line = estimate(PROMPT, (MEMBER,), limits, progress).models[0]
+    line = estimate_costs(PROMPT, (MEMBER,), limits, progress).models[0]
     assert line.proposals == max(0, (limit - spent) // line.usual.tokens)
     assert line.least <= line.proposals

@@ -57,7 +57,6 @@ def test_a_campaign_that_may_go_on_offline_has_a_budget_that_ends_it_then(circle
     [
         ({"strategy": {"name": "random"}}, "'fast' would never be called: no operator .* strategy 'random'"),
         ({"operators": {"names": ["tune_literals"]}}, "'fast' would never be called: no operator"),
-        ({"models": PAIR}, "'wise' would never be called: it serves reflect alone.* Do: set lessons.every"),
     ],
 )
 def test_a_model_that_nobody_could_ever_call_is_an_error(

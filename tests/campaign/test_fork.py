@@ -7,7 +7,7 @@ import pytest
 
 from evolve import plugins
 from evolve.campaign import Campaign
-from evolve.campaign.fork import fork, forked_settings
+from evolve.campaign.fork import fork, settings_of_fork
 from evolve.types import (
     Asked,
     ConfigError,
@@ -42,7 +42,7 @@ def old(tmp_path):
 
 def forked(old, *assignments, name=None, **values):
     """The fork, replayed from its log."""
-    path = fork(old, forked_settings(old, values, assignments), old.log.path.parents[2], name)
+    path = fork(old, settings_of_fork(old, values, assignments), old.log.path.parents[2], name)
     return Campaign.open(str(path), plugins.load(), old.log.path.parents[2])
 
 
@@ -81,8 +81,8 @@ def test_the_axes_of_a_text_are_computed_from_it(old):
 
 
 def test_an_axis_that_no_record_has_is_refused(old):
-    """With those that there are; nothing is made."""
-    with pytest.raises(ConfigError, match=r"has a number for the axis 'colour'; they have distance, size\. Do: "):
+    """Nothing is made."""
+    with pytest.raises(ConfigError, match=r"has a number for each of the axes colour\. Do: "):
         forked(old, 'archive.axes=[{name="colour", low=0, high=1, bins=4}]')
     assert [path.name for path in old.log.path.parent.glob("*.db")] == ["number.db"]
 
@@ -174,7 +174,7 @@ def test_a_budget_is_that_of_the_forks_own_log(old):
 @pytest.mark.parametrize("assignment", ["task=other", "task.n=3", "parameters.n=3"])
 def test_what_decides_scores_is_fixed(old, assignment):
     """Other parameters need other evaluations."""
-    with pytest.raises(ConfigError, match="a fork judges nothing, so it keeps the task"):
+    with pytest.raises(ConfigError, match="a fork evaluates nothing, so it keeps the task"):
         forked(old, assignment)
 
 
@@ -225,7 +225,7 @@ def test_a_fork_may_go_on_at_less_isolation_than_its_campaign(tmp_path):
     old = written.campaign
     with pytest.raises(SandboxError, match="evolve campaign fork number"):
         old.state.reached.check("number", Level.STANDARD)
-    path = fork(old, forked_settings(old, {}, ()), tmp_path)
+    path = fork(old, settings_of_fork(old, {}, ()), tmp_path)
     with Campaign.open(str(path), plugins.load(), tmp_path, readonly=False) as new:
         new.state.reached.check(new.name, Level.STANDARD)
         with new.log.transaction():

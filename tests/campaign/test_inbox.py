@@ -61,10 +61,10 @@ def test_an_answer_takes_the_place_of_the_request_and_is_read_once(inbox: Inbox)
     """Then nothing lies there, and the folder goes."""
     inbox.put(request(1), 5.0)
     answer = Answer("00000001", accepted=True, told="done", records=(1, 2), best=3, fitness=0.5)
-    assert inbox.answered("00000001") is None
+    assert inbox.take_answer("00000001") is None
     inbox.answer(inbox.letters()[0], answer)
     assert inbox.letters() == []
-    assert (inbox.answered("00000001"), inbox.answered("00000001")) == (answer, None)
+    assert (inbox.take_answer("00000001"), inbox.take_answer("00000001")) == (answer, None)
     inbox.tidy(6.0)
     assert not inbox.folder.exists()
 
@@ -151,4 +151,4 @@ def test_an_answer_that_is_damaged_is_none(inbox: Inbox) -> None:
     """Nobody hangs on it."""
     inbox.put(request(1), 5.0)
     (inbox.folder / "00000001.answer").write_text(json.dumps({"accepted": True}))
-    assert inbox.answered("00000001") is None
+    assert inbox.take_answer("00000001") is None

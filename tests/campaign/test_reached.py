@@ -41,7 +41,7 @@ def test_a_campaign_goes_on_at_no_less(now: Level, goes_on: bool) -> None:
         found.check("mine", now, "no Landlock")
     text = str(refused.value)
     assert (
-        "'mine' was judged at the isolation level 'standard', and here it would go on at 'reduced' (no Landlock)"
+        "'mine' was evaluated at the isolation level 'standard', and here it would go on at 'reduced' (no Landlock)"
         in text
     )
     assert "evolve campaign fork mine" in text

@@ -8,9 +8,9 @@ from evolve.types import Evaluation, Origin, Outcome, Record
 
 def settle(refusals: Refusals, step: int, outcome: Outcome = Outcome.SCREENED, *, called: bool = False) -> None:
     """A step of `tune` is asked, and settles."""
-    refusals.asked("tune", step)
+    refusals.ask("tune", step)
     record = Record(step, Origin("proposal", step, operator="tune"), None, Evaluation.failed(outcome, f"why {step}"))
-    refusals.settled(record, called=called)
+    refusals.settle(record, called=called)
 
 
 def refused(times: int) -> Refusals:
@@ -33,7 +33,7 @@ def test_each_so_many_refusals_halve_how_often_an_operator_is_asked(times: int, 
 def test_what_is_judged_or_was_a_model_s_answer_ends_the_row(how: dict) -> None:
     refusals = refused(3 * TIRED)
     settle(refusals, 100, **how)
-    assert (refusals.count("tune"), refusals.tired(), refusals.rests("tune", 101)) == (0, {}, False)
+    assert (refusals.count("tune"), refusals.list_tired(), refusals.rests("tune", 101)) == (0, {}, False)
 
 
 def test_when_the_archive_has_changed_it_is_asked_once_more() -> None:
@@ -42,7 +42,7 @@ def test_when_the_archive_has_changed_it_is_asked_once_more() -> None:
     assert not refusals.rests("tune", 5 * TIRED + 1)
     settle(refusals, 5 * TIRED + 1)
     assert refusals.rests("tune", 5 * TIRED + 2)
-    assert refusals.tired() == {"tune": f"why {5 * TIRED + 1}"}
+    assert refusals.list_tired() == {"tune": f"why {5 * TIRED + 1}"}
 
 
 def test_when_the_archive_has_changed_at_the_end_it_is_asked_once_more() -> None:

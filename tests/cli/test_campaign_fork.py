@@ -46,8 +46,11 @@ def test_a_fork_as_json(call, short):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--set", "task.n=3"), "a fork judges nothing, so it keeps the task"),
-        (("--set", 'archive.axes=[{name="colour", low=0, high=1, bins=4}]'), "has a number for the axis 'colour'"),
+        (("--set", "task.n=3"), "a fork evaluates nothing, so it keeps the task"),
+        (
+            ("--set", 'archive.axes=[{name="colour", low=0, high=1, bins=4}]'),
+            "has a number for each of the axes colour",
+        ),
         (("--set", "archive.axes=3"), "setting 'archive.axes'"),
         (("--strategy", "island"), "no strategy is called 'island'"),
         (("--name", "number"), "there is a campaign 'number' already"),

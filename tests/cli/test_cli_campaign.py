@@ -163,14 +163,14 @@ def test_a_replay_equals_what_is_stored(call, short):
 def test_a_replay_that_differs_is_a_failure_that_names_the_record(call, short, monkeypatch):
     """Exit code 1, on stdout as on a terminal."""
     found = Difference(3, Placement(Insertion.NEW, 0, 1), Placement(Insertion.NOT_ADDED))
-    replayed = Campaign.replayed
+    replayed = Campaign.replay
 
     def different(campaign: Campaign, until: int | None = None) -> Campaign:
         replayed(campaign, until)
         campaign.state.difference = found
         return campaign
 
-    monkeypatch.setattr(Campaign, "replayed", different)
+    monkeypatch.setattr(Campaign, "replay", different)
     result = call("campaign", "replay", "number")
     assert result.exit_code == 1
     assert "DIFFERENT from what the log says, first at record 3" in result.stdout

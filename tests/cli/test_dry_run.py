@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from evolve import plugins
-from evolve.campaign.estimate import Estimate, ModelEstimate
+from evolve.campaign.spending import CostEstimate, ModelEstimate
 from evolve.cli import dry_run
 from evolve.cli.request import Layers, Plan
 from evolve.config import ModelSection, ModelsSection, OperatorsSection, Settings
@@ -133,7 +133,7 @@ def test_what_is_foreseen_is_plain_data():
     assert found["estimate"]["models"][0]["usual"]["calls"] == 1
 
 
-ESTIMATE = Estimate(
+ESTIMATE = CostEstimate(
     1454,
     1000,
     (

@@ -166,14 +166,14 @@ def certify(artifacts, trial):
 def test_going_on_warns_where_the_replay_differs(call, home, folder, monkeypatch):
     """With the record."""
     call("run", "number", "--budget", "3programs", "--workers", "1")
-    replayed = Campaign.replayed
+    replayed = Campaign.replay
 
     def different(campaign: Campaign, until: int | None = None) -> Campaign:
         replayed(campaign, until)
         campaign.state.difference = Difference(2, Placement(Insertion.NEW), Placement(Insertion.NOT_ADDED))
         return campaign
 
-    monkeypatch.setattr(Campaign, "replayed", different)
+    monkeypatch.setattr(Campaign, "replay", different)
     result = call("run", "--continue", "--budget", "9programs", "--dry-run")
     assert "evolve: warning: the replayed archive differs at record 2" in result.stderr
 

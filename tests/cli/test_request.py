@@ -107,7 +107,7 @@ def test_what_is_wrong_with_a_new_campaign_is_one_error(folder, home, words, err
 @pytest.mark.parametrize(
     ("text", "words", "message"),
     [
-        ("[strategy]\nislands = 2", {}, "search.toml: 'islands' has no setting 'islands'"),
+        ("[strategy]\nislands = 2", {}, "search.toml: unknown setting 'strategy.islands'"),
         ("strategy = 'island'", {}, "search.toml: no strategy is called 'island'. Did you mean 'islands'?"),
         ("[parameters]\nm = 2", {}, "search.toml: {folder}/task.toml: the task has no parameter 'm'"),
         ("budget = '5parsecs'", {}, "search.toml: a budget cannot be used"),

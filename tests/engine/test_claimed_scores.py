@@ -6,7 +6,7 @@ import pytest
 from loop_fakes import FakeExecutor, near_seven, number_of
 
 from evolve import report, wording
-from evolve.campaign.campaign import confirmed_best
+from evolve.campaign.campaign import best_confirmed
 from evolve.evaluation import Report
 from evolve.types import Case, Evaluation, Ruled
 
@@ -52,14 +52,14 @@ def test_a_claimed_score_promotes_nothing_and_the_reason_is_said(bench, task, tr
         assert best.improved
         assert all(line.agrees for line in best.cases)
         assert (best.trust, best.promoted, rulings(campaign)) == ("claimed", False, [])
-        assert confirmed_best(campaign) is None
+        assert best_confirmed(campaign) is None
         assert wording.score(best, task.fitness).endswith(" [claimed]")
         last = wording.held_out(best, ("wide",), task.fitness).splitlines()[-1]
         assert last == "not promoted: the scores are claimed by the program's own script, and nobody has computed them"
         assert campaign.state.claimed
     with bench.open(readonly=True) as campaign:
         assert campaign.state.difference is None
-        assert confirmed_best(campaign) is None
+        assert best_confirmed(campaign) is None
 
 
 def test_a_rescored_one_is_promoted_and_shown_as_that(bench, task):
@@ -68,5 +68,5 @@ def test_a_rescored_one_is_promoted_and_shown_as_that(bench, task):
         bench.run(campaign, FakeExecutor(judging("rescored")))
         best = report.best(campaign)
         assert (best.trust, best.promoted, "promote" in rulings(campaign)) == ("rescored", True, True)
-        assert confirmed_best(campaign) == campaign.state.archive.best.fitness
+        assert best_confirmed(campaign) == campaign.state.archive.best.fitness
         assert wording.score(best, task.fitness).endswith(" [rescored]")

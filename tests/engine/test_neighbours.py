@@ -6,7 +6,7 @@ from contextlib import closing
 import pytest
 from screening_fakes import Oracle, long_task, text
 
-from evolve.campaign.fork import fork, forked_settings
+from evolve.campaign.fork import fork, settings_of_fork
 from evolve.log import Log
 from evolve.types import Asked, Import, Measure, Program, StoreError
 
@@ -59,7 +59,9 @@ def test_a_fork_keeps_sketches_and_vectors(scene):
     scene.step(text({20: "c", 40: "d"}), model=Oracle())
     scene.campaign.operator_names = ("alter",)
     kept = list(scene.campaign.log.sketches()), list(scene.campaign.log.vectors("oracle"))
-    path = fork(scene.campaign, forked_settings(scene.campaign, {"models": {}, "novelty": {}}, []), scene.home, "other")
+    path = fork(
+        scene.campaign, settings_of_fork(scene.campaign, {"models": {}, "novelty": {}}, []), scene.home, "other"
+    )
     with Log.open(path, readonly=True) as log:
         assert (list(log.sketches()), list(log.vectors("oracle"))) == kept
     assert [len(found) for found in kept] == [2, 1]

@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 from loop_fakes import JUDGES, FakeExecutor, Seen, near_seven, number_of
 
-from evolve.campaign.rejudging import begin, planned
+from evolve.campaign.rejudging import begin, plan_rejudging
 from evolve.engine import finish, run
 from evolve.evaluation import Report
 from evolve.types import (
@@ -46,7 +46,7 @@ def near_six(job) -> Report:
 
 def rejudge(campaign, task, judge=near_six, *, everything=False, executor=None):
     """Judges again; returns the plan and how it ended."""
-    plan = planned(campaign, task, everything=everything)
+    plan = plan_rejudging(campaign, task, everything=everything)
     with campaign.log.transaction():
         steps = begin(campaign, plan)
     return plan, finish(campaign, executor or FakeExecutor(judge), JUDGES, Seen(), steps)
@@ -122,7 +122,7 @@ def test_everything_may_be_judged_again_also_later(bench, newer):
         elites, _ = rejudge(campaign, newer)
         plan, _ = rejudge(campaign, newer, everything=True)
         assert (plan.seed, elites.programs + plan.programs) == (False, 31)
-        assert planned(campaign, newer, everything=True).programs == 0
+        assert plan_rejudging(campaign, newer, everything=True).programs == 0
         assert len(events(campaign, TaskChanged)) == 1
         assert campaign.state.progress.rejudged == 30
 
@@ -132,7 +132,7 @@ def test_a_task_that_has_not_changed_has_nothing_to_judge(bench, circle_task):
     with bench.create() as campaign:
         bench.run(campaign)
         for everything in (False, True):
-            plan = planned(campaign, circle_task, everything=everything)
+            plan = plan_rejudging(campaign, circle_task, everything=everything)
             assert (plan.programs, plan.seconds) == (0, None)
 
 
@@ -201,7 +201,7 @@ def test_an_interrupted_one_goes_on_with_what_is_missing(bench, newer):
         bench.run(campaign)
         with pytest.raises(KeyboardInterrupt):
             rejudge(campaign, newer, lose)
-        programs = planned(campaign, newer, everything=False).programs
+        programs = plan_rejudging(campaign, newer, everything=False).programs
     with bench.open() as campaign:
         plan, ending = rejudge(campaign, newer)
         assert (plan.programs, plan.records, ending.left) == (programs, (), 0)
@@ -215,7 +215,7 @@ def test_a_later_run_finishes_an_interrupted_one(bench, newer):
     """It begins with the unfinished steps."""
     with bench.create() as campaign:
         bench.run(campaign)
-        plan = planned(campaign, newer, everything=False)
+        plan = plan_rejudging(campaign, newer, everything=False)
         with campaign.log.transaction():
             begin(campaign, plan)
     with bench.open() as campaign:
@@ -268,7 +268,7 @@ def test_what_it_costs_is_the_mean_of_the_same_programs(bench, newer):
 
     with bench.create(cache=False) as campaign:
         bench.run(campaign, FakeExecutor(slow))
-        plan = planned(campaign, newer, everything=True)
+        plan = plan_rejudging(campaign, newer, everything=True)
         assert (plan.seed, plan.programs, plan.seconds) == (True, 31, 0.25)
 
 
@@ -319,7 +319,7 @@ def test_a_task_whose_scores_cannot_stand_beside_the_old_ones_is_refused(bench, 
     with bench.create() as campaign:
         bench.run(campaign)
         with pytest.raises(ConfigError, match=message):
-            planned(campaign, dataclasses.replace(newer, **fields), everything=False)
+            plan_rejudging(campaign, dataclasses.replace(newer, **fields), everything=False)
 
 
 def test_another_seed_is_the_seed_of_the_newer_version(bench, newer):

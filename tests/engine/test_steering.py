@@ -40,7 +40,7 @@ def put(campaign, *wishes) -> list[str]:
 def answers(campaign, ids):
     """What was answered, None where nothing was."""
     inbox = Inbox(campaign.log.path)
-    return [inbox.answered(name) for name in ids]
+    return [inbox.take_answer(name) for name in ids]
 
 
 def taken(campaign, *, adding=True, process=None):
@@ -208,7 +208,7 @@ def test_an_import_that_was_asked_is_finished_by_any_later_run(bench):
         put(campaign, Add(program(6.5), "mine"))
         (asked,) = taken(campaign)
     with bench.open() as campaign:
-        assert [step.asked for step in campaign.state.unfinished()] == [asked]
+        assert [step.asked for step in campaign.state.open_steps()] == [asked]
         campaign.change({"budget": ["31programs"]})
         bench.run(campaign)
         assert campaign.state.progress.programs == 31

@@ -97,7 +97,7 @@ def test_a_budget_in_programs_is_exact_where_a_call_has_several_children_and_the
     with bench.create(models=FAST, budget=["12programs"], judges=1, operators=operators) as campaign:
         run(campaign, FakeExecutor(judged), JUDGES, Seen(), members(campaign, FakeModel(answer)))
         assert judged_programs() == 12
-        left = {step.asked.step for step in campaign.state.unfinished()}
+        left = {step.asked.step for step in campaign.state.open_steps()}
         paid = Counter(stamped.event.step for stamped in campaign.log.events(only=Replied))
         assert left & set(paid)
         campaign.change({"budget": ["16programs"]})

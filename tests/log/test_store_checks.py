@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from evolve.log import EvaluationCache, Log, checks
-from evolve.log.checks import explained, network_file_system
+from evolve.log.checks import explain_errors, network_file_system
 from evolve.types import StoreError
 
 TABLE = """\
@@ -78,17 +78,17 @@ def test_errors_of_our_own_code_stay_what_they_are() -> None:
     """A violated constraint or the misuse of a connection is no trouble with the file."""
     connection = sqlite3.connect(":memory:")
     connection.execute("CREATE TABLE t (x NOT NULL)")
-    with pytest.raises(sqlite3.IntegrityError), explained(Path("a.db")):
+    with pytest.raises(sqlite3.IntegrityError), explain_errors(Path("a.db")):
         connection.execute("INSERT INTO t VALUES (NULL)")
     connection.close()
-    with pytest.raises(sqlite3.ProgrammingError), explained(Path("a.db")):
+    with pytest.raises(sqlite3.ProgrammingError), explain_errors(Path("a.db")):
         connection.execute("SELECT 1")
 
 
 def test_a_text_that_is_no_utf8_is_damage() -> None:
     """Python's own complaint about a text column is explained as damage."""
     connection = sqlite3.connect(":memory:")
-    with pytest.raises(StoreError, match=r"a\.db is damaged"), explained(Path("a.db")):
+    with pytest.raises(StoreError, match=r"a\.db is damaged"), explain_errors(Path("a.db")):
         connection.execute("SELECT CAST(x'ff' AS TEXT)").fetchone()
     connection.close()
 
@@ -98,7 +98,7 @@ def test_a_busy_file_is_explained(tmp_path: Path) -> None:
     first = sqlite3.connect(tmp_path / "a.db", isolation_level=None)
     second = sqlite3.connect(tmp_path / "a.db", isolation_level=None, timeout=0)
     first.execute("BEGIN EXCLUSIVE")
-    with pytest.raises(StoreError, match="locked by another process"), explained(Path("a.db")):
+    with pytest.raises(StoreError, match="locked by another process"), explain_errors(Path("a.db")):
         second.execute("BEGIN IMMEDIATE")
     first.close()
     second.close()

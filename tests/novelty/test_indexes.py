@@ -2,7 +2,6 @@
 
 import math
 import threading
-import tracemalloc
 from math import comb
 
 import numpy as np
@@ -12,7 +11,7 @@ from hypothesis import strategies as st
 
 from evolve import novelty
 from evolve.novelty import VectorIndex, pack_vector
-from evolve.novelty.indexes import MINIMA, SketchIndex, bands_for, sketch, sketch_distance
+from evolve.novelty.indexes import MINIMA, SketchIndex, sketch, sketch_distance
 from evolve.types import Program
 
 COUNTS = st.integers(0, 40)
@@ -61,13 +60,6 @@ def test_one_changed_word_is_ten_over_the_number_of_words() -> None:
         for line in range(2, 58)
     ]
     assert np.mean(found) == pytest.approx(10 / tokens, rel=0.25)
-
-
-@pytest.mark.parametrize(("wanted", "bands"), [(0.001, 4), (0.02, 4), (0.05, 8), (0.1, 16), (0.2, 32), (0.5, 64)])
-def test_there_are_more_bands_than_minima_that_may_differ(wanted: float, bands: int) -> None:
-    """So that one band is always equal."""
-    assert bands_for(wanted) == bands
-    assert sketch_distance(bytes(MINIMA), changed(bytes(MINIMA), range(bands))) >= wanted
 
 
 @settings(max_examples=200, deadline=None)
@@ -127,68 +119,21 @@ def test_what_is_passed_over_is_not_found() -> None:
 
 
 def test_a_sketch_has_one_place_per_island() -> None:
-    """Thousands of programs with other numbers cost what one costs."""
+    """The first program that has it stands for all."""
     base = random_sketch(np.random.default_rng(3))
     index = SketchIndex(0.1)
     for number in range(100):
         index.add(str(number), number % 2, base)
-    assert index.places == 2
     assert (index.nearest(base, 0).key, index.nearest(base, 1).key) == ("0", "1")
 
 
-def work(families: int, size: int, wanted: float = 0.05) -> float:
-    """How many sketches a look-up was compared with, on the average of the last hundred, in an index of so many families."""
-    rng = np.random.default_rng(5)
-    bases = [random_sketch(rng) for _ in range(families)]
-    index = SketchIndex(wanted)
-    for number in range(families * size):
-        index.add(str(number), 0, changed(bases[number % families], rng.permutation(MINIMA)[:10]))
-    before = index.compared
-    for base in bases[:100]:
-        index.nearest(base, 0)
-    return (index.compared - before) / 100
-
-
-def test_the_work_of_a_look_up_does_not_grow_with_the_index() -> None:
-    """Sixteen times as many programs of other kinds, and as many comparisons."""
-    assert work(families=1600, size=10) == pytest.approx(work(families=100, size=10), rel=0.25)
-
-
-def test_the_work_in_a_crowd_is_bounded() -> None:
-    """Of programs that are all alike the newest are compared."""
-    assert work(families=100, size=40) < 64 * (bands_for(0.05) + 1)
-    base = random_sketch(np.random.default_rng(3))
-    index = SketchIndex(0.05, crowd=8)
-    index.add("old", 0, changed(base, [0]))
-    for number in range(3000):
-        index.add(str(number), 0, changed(base, [3, 20, 40, 60, 80, 100, 120, number % 128, 7 * number % 127]))
-    index.compared = 0
-    index.nearest(base, 0)
-    assert 0 < index.compared <= 8 * (bands_for(0.05) + 1)
-
-
-def test_what_an_index_costs() -> None:
-    """Bytes of a program, with the spare room of its tables."""
-    rng = np.random.default_rng(9)
-    sketches = [random_sketch(rng) for _ in range(10_000)]
-    keys = [str(number) for number in range(10_000)]
-    tracemalloc.start()
-    try:
-        index = SketchIndex(0.02)
-        for key, one in zip(keys, sketches, strict=True):
-            index.add(key, 0, one)
-        assert tracemalloc.get_traced_memory()[0] / 10_000 < 260
-    finally:
-        tracemalloc.stop()
-
-
 def test_threads_may_add_and_look_at_the_same_time() -> None:
-    """Each finds what it added itself, while the tables grow."""
+    """Each finds what it added itself, while the index grows."""
     index, missed = SketchIndex(0.02), []
 
     def use(seed: int) -> None:
         rng = np.random.default_rng(seed)
-        for number in range(1500):
+        for number in range(200):
             one = random_sketch(rng)
             index.add(f"{seed}/{number}", seed, one)
             found = index.nearest(one, seed)
@@ -201,7 +146,6 @@ def test_threads_may_add_and_look_at_the_same_time() -> None:
     for thread in threads:
         thread.join()
     assert missed == []
-    assert index.places == 6000
 
 
 def turned(degrees: float) -> bytes:

@@ -4,7 +4,7 @@ import json
 from dataclasses import asdict
 
 from evolve import report
-from evolve.campaign.campaign import confirmed_best
+from evolve.campaign.campaign import best_confirmed
 from evolve.types import Evaluation, Origin, Outcome, Record
 from tests.written import Written, number_task, short_campaign
 
@@ -83,7 +83,7 @@ def test_a_goal_is_reached_by_the_measurements_after_the_win(tmp_path):
             campaign.state.settle(again)
         best = campaign.state.archive.best
         assert (best.program, best.fitness > best.reported.mean) == (program, True)
-        assert confirmed_best(campaign) == best.reported.mean
+        assert best_confirmed(campaign) == best.reported.mean
         assert "to reach" in report.budget_left(campaign, now=0.0)
 
 

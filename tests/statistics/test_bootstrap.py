@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from evolve.statistics import bootstrap as module
-from evolve.statistics.bootstrap import bootstrap, bootstrap_difference, drawn, interquartile_mean, limits, tail
+from evolve.statistics.bootstrap import bootstrap, bootstrap_difference, draw_places, interquartile_mean, limits, tail
 
 
 def middle(*values: float) -> float:
@@ -108,7 +108,7 @@ def test_intervals_enclose_the_truth_about_as_often_as_they_say(shape, count):
     hits = 0
     for _ in range(1_500):
         values = draw(count)
-        low, high = limits(np.sort(interquartile_mean(values[drawn(count, rng, 1_000)])), count)
+        low, high = limits(np.sort(interquartile_mean(values[draw_places(count, rng, 1_000)])), count)
         hits += low <= truth <= high
     assert 0.9 <= hits / 1_500 <= 0.985
 

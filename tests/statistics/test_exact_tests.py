@@ -1,18 +1,9 @@
-"""Facts about tests of few observations."""
+"""Exact limits and tests of counts."""
 
-import itertools
-import math
-
-import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from evolve.statistics import clopper_pearson, mcnemar, sign_flip, tie
+from evolve.statistics import clopper_pearson, mcnemar
 from evolve.statistics.beta import binomial_at_most
-
-DARWIN = [49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48]
-"""Eighths of an inch between cross- and self-fertilised maize; Fisher counted all signs of it (The Design of Experiments, section 21)."""
 
 
 @pytest.mark.parametrize(
@@ -57,64 +48,3 @@ def test_disagreements_are_counted_like_throws_of_a_coin(first: int, second: int
 def test_a_negative_count_of_disagreements_is_an_error() -> None:
     with pytest.raises(ValueError, match="not negative, got -1 and 3"):
         mcnemar(-1, 3)
-
-
-def test_fishers_count_of_darwins_maize() -> None:
-    """863 of 32,768 arrangements of signs reach the sum of 314, and as many reach minus that."""
-    assert sign_flip(DARWIN) == 2 * 863 / 32768
-
-
-@given(st.lists(st.integers(-50, 50), min_size=1, max_size=10))
-@settings(max_examples=100, deadline=None)
-def test_all_signs_are_counted(differences: list[int]) -> None:
-    least = abs(sum(differences))
-    sums = [
-        sum(sign * one for sign, one in zip(signs, differences, strict=True))
-        for signs in itertools.product((1, -1), repeat=len(differences))
-    ]
-    assert sign_flip(differences) == sum(abs(one) >= least for one in sums) / len(sums)
-
-
-def test_drawn_signs_come_near_to_all_of_them() -> None:
-    """The same evidence with two more differences that say nothing."""
-    drawn = sign_flip([*DARWIN, 0, 0])
-    assert drawn == pytest.approx(2 * 863 / 32768, abs=0.006)
-    assert drawn == sign_flip([*DARWIN, 0, 0])
-
-
-def test_drawn_signs_never_prove_the_impossible() -> None:
-    assert sign_flip([1.0] * 200) == 1 / 20_001
-
-
-def test_a_permutation_test_errs_as_often_as_it_says() -> None:
-    rng = np.random.default_rng(8)
-    found = [sign_flip(rng.standard_t(2, 8).tolist()) for _ in range(400)]
-    assert 20 <= sum(one <= 0.1 for one in found) <= 60
-
-
-@pytest.mark.parametrize("differences", [[], [math.nan], [1.0, math.inf]])
-def test_no_test_of_nothing(differences: list[float]) -> None:
-    for function in (sign_flip, tie):
-        with pytest.raises(ValueError, match="finite differences, got"):
-            function(differences)
-
-
-@pytest.mark.parametrize(
-    ("differences", "expected"),
-    [
-        ([5.0], True),  # one says nothing of the noise
-        ([0.0, 0.0, 0.0], True),
-        ([0.1, 0.1, 0.1], False),
-        ([1.0, 3.0], False),  # exactly 2 standard errors are not below
-        ([-1.0, 1.0, 0.5, 0.2], True),
-        ([1.0, 1.2, 0.9, 1.1], False),
-        ([-1.0, -1.2, -0.9, -1.1], False),
-    ],
-)
-def test_a_difference_below_two_standard_errors_is_a_tie(differences: list[float], expected: bool) -> None:
-    assert tie(differences) is expected
-    assert tie(np.array(differences)) is expected
-
-
-def test_differences_may_be_an_array() -> None:
-    assert sign_flip(np.array(DARWIN)) == sign_flip(DARWIN)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evolve.statistics import PRIOR_DEGREES, Pool, error_of_difference, noise_floor, pooled
+from evolve.statistics import PRIOR_DEGREES, Pool, error_of_difference, noise_floor, pool_values
 
 numbers = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=30)
 
@@ -15,7 +15,7 @@ numbers = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=30)
 @given(numbers)
 @settings(max_examples=100, deadline=None)
 def test_a_pool_has_the_mean_and_spread_of_its_values(values: list[float]) -> None:
-    pool = pooled(values)
+    pool = pool_values(values)
     assert pool.count == len(values)
     assert pool.mean == pytest.approx(statistics.fmean(values), abs=1e-6)
     assert pool.squares == pytest.approx(statistics.pvariance(values) * len(values), rel=1e-6, abs=1e-3)
@@ -24,7 +24,7 @@ def test_a_pool_has_the_mean_and_spread_of_its_values(values: list[float]) -> No
 @given(numbers, numbers)
 @settings(max_examples=100, deadline=None)
 def test_merged_pools_equal_the_pool_of_all_values(first: list[float], second: list[float]) -> None:
-    merged, whole = pooled(first).merge(pooled(second)), pooled(first + second)
+    merged, whole = pool_values(first).merge(pool_values(second)), pool_values(first + second)
     assert merged.count == whole.count
     assert merged.mean == pytest.approx(whole.mean, abs=1e-6)
     assert merged.squares == pytest.approx(whole.squares, rel=1e-6, abs=1e-3)
@@ -32,8 +32,8 @@ def test_merged_pools_equal_the_pool_of_all_values(first: list[float], second: l
 
 def test_an_empty_pool_changes_nothing() -> None:
     assert Pool().merge(Pool()) == Pool()
-    assert pooled([1.0, 3.0]).merge(Pool()) == pooled([1.0, 3.0])
-    assert Pool().merge(pooled([1.0, 3.0])) == pooled([1.0, 3.0])
+    assert pool_values([1.0, 3.0]).merge(Pool()) == pool_values([1.0, 3.0])
+    assert Pool().merge(pool_values([1.0, 3.0])) == pool_values([1.0, 3.0])
 
 
 @pytest.mark.parametrize(
@@ -50,11 +50,11 @@ def test_an_empty_pool_changes_nothing() -> None:
 def test_the_standard_error_needs_noise_or_two_values(
     values: list[float], noise: float | None, expected: float | None
 ) -> None:
-    assert pooled(values).standard_error(noise) == (None if expected is None else pytest.approx(expected))
+    assert pool_values(values).standard_error(noise) == (None if expected is None else pytest.approx(expected))
 
 
 def test_two_values_that_agree_by_luck_are_no_proof_of_precision() -> None:
-    error = pooled([1.0, 1.0]).standard_error(0.5)
+    error = pool_values([1.0, 1.0]).standard_error(0.5)
     assert error is not None
     assert error > 0.3
 

@@ -1,8 +1,11 @@
 """Tests and probabilities that only ask which value is the larger."""
 
+import itertools
 import math
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from evolve.statistics.ranks import holm, midranks, rank_sum, signed_rank
 
@@ -27,6 +30,18 @@ def test_equal_values_share_a_rank():
 def test_paired_differences_are_tested_exactly(differences, expected):
     """A difference of zero tells nothing."""
     assert signed_rank(differences) == expected
+
+
+@given(st.lists(st.integers(-5, 5), min_size=1, max_size=8))
+def test_all_signs_of_the_ranks_are_counted(differences):
+    nonzero = [one for one in differences if one]
+    ranks = midranks([abs(one) for one in nonzero])
+    observed = abs(sum(math.copysign(rank, one) for rank, one in zip(ranks, nonzero, strict=True)))
+    sums = [
+        sum(sign * rank for sign, rank in zip(signs, ranks, strict=True))
+        for signs in itertools.product((1, -1), repeat=len(ranks))
+    ]
+    assert signed_rank(differences) == sum(abs(one) >= observed for one in sums) / len(sums)
 
 
 @pytest.mark.parametrize(
