@@ -26,7 +26,7 @@ from evolve.campaign.refusals import NOTHING_NEW
 from evolve.campaign.spending import ended_by_calls
 from evolve.campaign.state import State
 from evolve.campaign.workspace import existing_path, new_path, secret_for
-from evolve.config import Settings, validated, with_templates
+from evolve.config import Settings, restore_settings, with_templates
 from evolve.log import Log, begin
 from evolve.plugins import Plugins, guarded
 from evolve.protocols import Operator, Strategy, View
@@ -388,7 +388,7 @@ def _changed(settings: Settings, changes: Sequence[SettingsChanged]) -> Settings
 def _after(values: Mapping[str, Any], changes: Sequence[SettingsChanged]) -> Settings:
     for change in changes:
         values = {**values, **change.changes}
-    return validated(dict(values))
+    return restore_settings(values)
 
 
 def _sets_budget(event: Event) -> bool:

@@ -20,7 +20,6 @@ ANY_TIME = (
     "lessons.every",
     "outage.model_wait_seconds",
     "outage.then",
-    "outage.wait_seconds",
     "prompts.hardware",
     "prompts.tokens",
 )
@@ -44,7 +43,6 @@ _FIXED: Mapping[str, str] = {
     "parameters": "what programs were judged by decides their scores",
     "seed": "every random decision follows from it",
     "deterministic": "steps that were asked side by side are no steps one by one",
-    "cache": "a run takes results from it or not, from its first step on",
     "carry": "what programs were given decides what they became",
     "strategy": "its state is made of the whole log",
     "operators": "the strategy counts with these",

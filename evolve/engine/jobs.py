@@ -1,7 +1,6 @@
-"""Jobs for the evaluation workers, and the cache of earlier results.
+"""Jobs for the evaluation workers.
 
-A job is a function of its step's `Asked` and of the log, so that a step that runs again submits the same job. The cache names durable records only, and
-an earlier result is used only where it went as far as this evaluation would go."""
+A job is a function of its step's `Asked` and of the log, so that a step that runs again submits the same job."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,16 +11,13 @@ from functools import partial
 from evolve import novelty
 from evolve.campaign import Campaign, stream
 from evolve.engine.drafts import Draft
-from evolve.evaluation import Description, Job, Report, decode_report, encode_job
-from evolve.log import EvaluationCache
+from evolve.evaluation import Description, Job, encode_job
 from evolve.protocols import Executor
 from evolve.types import (
     REJUDGED,
-    REPEATABLE,
     Asked,
     Carried,
     Child,
-    Evaluation,
     Import,
     Measure,
     Origin,
@@ -34,10 +30,7 @@ from evolve.types import (
     Task,
     TextId,
     Trial,
-    canonical,
-    digest,
 )
-from evolve.types.codec import encode
 
 _PURPOSES: Mapping[OriginKind, str] = {"seed": "seed", "proposal": "trial", "import": "trial", "measurement": "measure"}
 """Which stream the seed of a judging is drawn from."""
@@ -47,15 +40,12 @@ _LIMIT_TIMES, _LEAST_LIMIT = 20, 1.0
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """A judging: where it comes from, what is judged, the cache's keys for it and for each stage before the last, and the ids of what its parent left.
-    `tries` counts how often the machinery failed it."""
+    """A job with its origin, its program, and the ids of the artifacts that its parent left. `tries` counts how often the machinery failed it."""
 
     origin: Origin
     program: Program
     job: Job
     draft: Draft | None = None
-    key: str = ""
-    stage_keys: Mapping[str, str] = field(default_factory=dict)
     carried: Mapping[str, str] = field(default_factory=dict)
     tries: int = 0
 
@@ -76,11 +66,7 @@ class Jobs:
         self._deterministic = campaign.settings.deterministic
         self._plugins = campaign.plugins
         self._tops = judges.tops
-        self._early = judges.stages[:-1]
-        self._environment = judges.environment
-        self._level = judges.isolation.partition(":")[0]
         self._cases = {case.name: case for case in campaign.task.held_out}
-        self._release = campaign.plugins.evaluator_release(campaign.task.evaluator)
 
     def seed(self) -> Work:
         """The judging of the task's seed program, before anything else."""
@@ -163,17 +149,7 @@ class Jobs:
         parameters = Parameters(self._task.parameters)
         trial = Trial(seed, split=split, parameters=parameters, carried=left, secret=self._secret)
         job = Job(f"{origin.step}.{origin.index}", "evaluate", trial, files=program.files, stage=stage)
-        key = "" if origin.kind == "measurement" else self._key(program, trial)
-        stage_keys = {name: digest(canonical(["stage", name, key])) for name in self._early} if key else {}
-        return Work(origin, program, job, key=key, stage_keys=stage_keys, carried=carried or {})
-
-    def _key(self, program: Program, trial: Trial) -> str:
-        """The cache's key: all that an evaluation depends on; empty where a part of that has no version."""
-        if self._release is None:
-            return ""
-        return digest(
-            canonical([self._task.version, self._release, self._environment, self._level, program.id, encode(trial)])
-        )
+        return Work(origin, program, job, carried=carried or {})
 
 
 class Evaluations:
@@ -239,79 +215,3 @@ def proposal_origin(asked: Asked, draft: Draft) -> Origin:
         parents=selection.parents,
         inspirations=selection.inspirations,
     )
-
-
-_MUCH_SLOWER = 20
-"""No child is taken for so many times as slow as the seed."""
-WORTH_CACHING = 0.1
-"""Seconds; a shorter evaluation is repeated for less than a look-up and a write cost."""
-
-
-class ResultCache:
-    """Of a campaign, in the cache beside the campaigns; none for noisy tasks and where two runs must be equal."""
-
-    def __init__(self, campaign: Campaign) -> None:
-        self._campaign = campaign
-        self._state = campaign.state
-        self._cache = _cache(campaign)
-        self._worth_caching: list[tuple[str, bytes]] = []
-
-    def close(self) -> None:
-        """Ends using the cache."""
-        if self._cache is not None:
-            self._cache.close()
-
-    def note(self, work: Work, evaluation: Evaluation, result: bytes) -> None:
-        """What has just settled is worth keeping, perhaps: all of it, or what the stages before its end have found."""
-        if self._cache is None or evaluation.seconds < WORTH_CACHING or not self._is_worth_it():
-            return
-        if work.key and evaluation.outcome in REPEATABLE:
-            name = f"{self._campaign.name}/{len(self._state.columns.programs)}"
-            self._worth_caching.append((work.key, name.encode() + b"\n" + result))
-            return
-        self._worth_caching += [
-            (work.stage_keys[stage], repr(fitness).encode())
-            for stage, fitness in evaluation.passed.items()
-            if stage in work.stage_keys
-        ]
-
-    def write(self) -> None:
-        """Writes what was noted, when the records that it names are durable."""
-        for key, value in self._worth_caching:
-            assert self._cache is not None, "nothing is worth caching where there is no cache"
-            self._cache.put(key, value)
-        self._worth_caching.clear()
-
-    def find(self, work: Work) -> Report | None:
-        """What an earlier judging has found, where that went as far as this one would go."""
-        found = self._cache.get(work.key) if self._cache and self._is_worth_it() else None
-        if found is None:
-            return None
-        name, _, result = found.partition(b"\n")
-        report = decode_report(result)
-        passed = report.evaluation.passed
-        if any(passed.get(stage, least) < least for stage, least in work.job.wanted.items()):
-            return None
-        return replace(
-            report, evaluation=replace(report.evaluation, seconds=0.0, cpu_seconds=0.0, cached_from=name.decode())
-        )
-
-    def add_known_stages(self, work: Work) -> Work:
-        """The work with what is known of its early stages."""
-        if not (self._cache and work.stage_keys and self._is_worth_it()):
-            return work
-        found = {stage: self._cache.get(key) for stage, key in work.stage_keys.items()}
-        passed = {stage: float(fitness) for stage, fitness in found.items() if fitness is not None}
-        return replace(work, job=replace(work.job, passed=passed))
-
-    def _is_worth_it(self) -> bool:
-        """Where the seed is judged in no time, so is what is made of it, and nothing is kept or looked for."""
-        seconds = self._state.seed_seconds
-        return seconds is None or seconds * _MUCH_SLOWER >= WORTH_CACHING
-
-
-def _cache(campaign: Campaign) -> EvaluationCache | None:
-    settings = campaign.settings
-    if not settings.cache or settings.deterministic or not campaign.task.deterministic:
-        return None
-    return EvaluationCache(campaign.log.path.parent.parent / "cache.db")

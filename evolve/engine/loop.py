@@ -18,7 +18,6 @@ from evolve.campaign import Campaign
 from evolve.campaign.state import REFLECTION
 from evolve.devices.leases import format_needs
 from evolve.engine.drafts import Draft, refuse
-from evolve.engine.infrastructure import Infrastructure
 from evolve.engine.interrupts import interrupts
 from evolve.engine.jobs import Evaluations, Jobs, Work
 from evolve.engine.members import NOBODY, Members
@@ -128,16 +127,15 @@ class Run:
 
     def __init__(self, campaign: Campaign, executor: Executor, judges: Description, members: Members) -> None:
         self.campaign = campaign
-        self._infrastructure = Infrastructure(campaign.task.seed.id, campaign.settings.outage.wait_seconds)
         self._members = members
-        self.scheduler = Scheduler(campaign, self._infrastructure, members)
+        self.scheduler = Scheduler(campaign, members)
         self.jobs = Jobs(campaign, judges)
         self._judges = judges
         self._executor = executor
         self._inbox: queue.SimpleQueue[Done] = queue.SimpleQueue()
         self._cancelled = threading.Event()
         self._models = MeteredModels(campaign, members, self._inbox.put, self._cancelled)
-        self.recorder = Recorder(campaign, self.jobs, self._infrastructure)
+        self.recorder = Recorder(campaign, self.jobs)
         self._settings = campaign.settings
         screening = self.recorder.screening
         self._proposals = Proposals(campaign, self._models, members, screening, self._cancelled, self._inbox.put)
@@ -150,7 +148,6 @@ class Run:
         self._resources = ExitStack()
 
     def __enter__(self) -> "Run":
-        self._resources.callback(self.recorder.close)
         self._resources.enter_context(interrupts(lambda: self._inbox.put(Interrupt())))
         return self
 
@@ -178,9 +175,8 @@ class Run:
 
     @property
     def busy(self) -> bool:
-        """Something is under way that will put into the inbox, or is waited for: a canary, or the end of a pause."""
-        waits = self._reason is None and (self._infrastructure.in_doubt or self._paused.on)
-        return self._is_working or waits
+        """True while something is under way that will put into the inbox, or the end of a pause is waited for."""
+        return self._is_working or (self._reason is None and self._paused.on)
 
     @property
     def _is_working(self) -> bool:
@@ -252,8 +248,8 @@ class Run:
 
     def _seconds_to_wait(self) -> float:
         """How long nothing may happen before there is something to decide, or it is time to look for requests."""
-        times = (self.scheduler.seconds_left(), self._infrastructure.seconds_left, INTERVAL)
-        return min(seconds for seconds in times if seconds is not None)
+        left = self.scheduler.seconds_left()
+        return INTERVAL if left is None else min(left, INTERVAL)
 
     def settle(self, done: Done) -> Iterator[Settled]:
         """Settles what is done, or sends it on to the judge. Inside a transaction."""
@@ -358,7 +354,6 @@ class Run:
         self._settings = settings = self.campaign.settings
         self._models.retune(settings)
         self.scheduler.retune()
-        self._infrastructure.wait(settings.outage.wait_seconds)
         self._executor.resize(settings.judges)
         self._proposals.retune()
 
@@ -406,8 +401,8 @@ class Run:
         return Load(len(self._evaluations) + len(self._proposals) - models.total(), dict(models))
 
     def publish(self) -> None:
-        """Keeps evaluations for later campaigns, when their records are durable, and answers requests, when what came of them is."""
-        self.recorder.keep_results()
+        """Answers requests, when what came of them is durable."""
+        self.recorder.release_durable()
         self._requests.answer()
 
     def raise_failure(self) -> None:

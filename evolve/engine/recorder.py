@@ -8,13 +8,11 @@ from dataclasses import dataclass, replace
 
 from evolve import novelty
 from evolve.campaign import Campaign
-from evolve.campaign.cases import CANARY
 from evolve.campaign.descriptors import Descriptors
 from evolve.campaign.refusals import TIRED
 from evolve.campaign.state import BOUND, INTEGRITY, NOISE
 from evolve.engine.drafts import Draft
-from evolve.engine.infrastructure import HOPELESS, Infrastructure
-from evolve.engine.jobs import Jobs, ResultCache, Work, proposal_origin
+from evolve.engine.jobs import Jobs, Work, proposal_origin
 from evolve.engine.screening import Fingerprint, Screening
 from evolve.evaluation import Description, Report, decode_report
 from evolve.sandbox.output import quoted, readable
@@ -131,8 +129,12 @@ class Rulings:
 
 
 _log = logging.getLogger(__name__)
-IN_A_ROW = 5
-"""Failures of plugins in a row that stop a campaign."""
+PLUGIN_FAILURES = 5
+"""Failures of plugins in a row that end a run."""
+INTERNAL_FAILURES = 10
+"""Internal failures of the evaluation in a row that end a run: no program is to blame, so going on would only fill the log."""
+TRIES = 2
+"""Evaluations of a job before its internal failure is recorded."""
 
 
 def _always() -> bool:
@@ -142,9 +144,8 @@ def _always() -> bool:
 class Recorder:
     """Writes records. Main thread, inside a transaction; it also knows which programs are under way."""
 
-    def __init__(self, campaign: Campaign, jobs: Jobs, infrastructure: Infrastructure) -> None:
+    def __init__(self, campaign: Campaign, jobs: Jobs) -> None:
         self._campaign = campaign
-        self._infrastructure = infrastructure
         self._jobs = jobs
         self._state = campaign.state
         self._task = campaign.task
@@ -152,15 +153,10 @@ class Recorder:
         self.signatures = read_signatures(campaign)
         """Of all programs that are in the log or under way."""
         self.screening = Screening(campaign, self.signatures)
-        self._results = ResultCache(campaign)
         self._rulings = Rulings(campaign)
-        self._plugin_failures = 0
+        self._plugin_failures = self._internal_failures = 0
         self.failure: EvolveError | None = None
         """What makes going on useless; raised when the turn that found it is durable."""
-
-    def close(self) -> None:
-        """Ends using the cache."""
-        self._results.close()
 
     def record_machine(self, judges: Description) -> None:
         """The run's machine and isolation."""
@@ -184,12 +180,7 @@ class Recorder:
                 return
             assert draft.child.program is not None, "a draft without a program is refused"
             self.signatures[draft.signature] = draft.child.program.id
-            work = self._jobs.proposal(asked, draft)
-            hit = self._results.find(work)
-            if hit is None:
-                yield self._results.add_known_stages(work)
-            else:
-                yield from self._settle(work, hit)
+            yield self._jobs.proposal(asked, draft)
 
     def _find_duplicate(self, draft: Draft) -> str:
         """Why a program is nothing new: it, or one that reads the same, was proposed meanwhile."""
@@ -199,8 +190,8 @@ class Recorder:
 
     def _refuse(self, origin: Origin, draft: Draft, reason: str) -> Settled:
         self._plugin_failures = self._plugin_failures + 1 if draft.plugin_failed else 0
-        if self._plugin_failures == IN_A_ROW:
-            self.failure = PluginError(f"{IN_A_ROW} proposals in a row failed, the last because {reason}")
+        if self._plugin_failures == PLUGIN_FAILURES:
+            self.failure = PluginError(f"{PLUGIN_FAILURES} proposals in a row failed, the last because {reason}")
         program = draft.child.program
         if program is not None and self.signatures.get(draft.signature) != program.id:
             self.screening.neighbours.drop(program.id)
@@ -225,22 +216,20 @@ class Recorder:
         machinery failed it."""
         report = decode_report(result)
         evaluation = report.evaluation
-        if evaluation.outcome is Outcome.INTERNAL and self._infrastructure.may_retry(work):
-            known = evaluation.passed if self._task.deterministic else {}
-            yield replace(work, tries=work.tries + 1, job=replace(work.job, passed={**work.job.passed, **known}))
+        internal = evaluation.outcome is Outcome.INTERNAL
+        if internal and work.tries + 1 < TRIES:
+            yield replace(work, tries=work.tries + 1)
             return
-        self._infrastructure.record_outcome(work, evaluation.outcome)
+        self._internal_failures = self._internal_failures + 1 if internal else 0
         yield from self._settle(work, report)
-        if evaluation.outcome is Outcome.INTERNAL and self._infrastructure.hopeless and self.failure is None:
-            self.failure = _error_with_feedback(
-                SandboxError, _describe_hopeless(work), report, "mend the evaluator, or what it needs of the machine"
-            )
-        self._results.note(work, evaluation, result)
+        if self._internal_failures >= INTERNAL_FAILURES and self.failure is None:
+            what = f"{INTERNAL_FAILURES} evaluations in a row failed, and no program is to blame; the last failure"
+            remedy = "mend the evaluator, or what it needs of the machine, and go on with --continue"
+            self.failure = _error_with_feedback(SandboxError, what, report, remedy)
 
-    def keep_results(self) -> None:
-        """Fills the cache, when the records that it names are durable, and lets go of what they hold."""
+    def release_durable(self) -> None:
+        """Lets go of programs that can be read in the log now."""
         self.screening.neighbours.durable()
-        self._results.write()
 
     def _settle(self, work: Work, report: Report) -> Iterator[Settled]:
         self._plugin_failures = 0
@@ -287,13 +276,6 @@ class Recorder:
         for lesson in child.lessons:
             self._campaign.write(LessonWritten(Lesson(lesson, origin.operator, number)))
         return event
-
-
-def _describe_hopeless(work: Work) -> str:
-    """Who is at fault, as far as the canary can tell."""
-    if work.origin.case == CANARY:
-        return "the judges fail on the seed too, and did so for as long as outage.wait_seconds allows; the last failure"
-    return f"the judges fail on everything but the seed, which passed {HOPELESS} times meanwhile; the last failure"
 
 
 def read_signatures(campaign: Campaign) -> dict[str, ProgramId]:

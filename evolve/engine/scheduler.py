@@ -12,7 +12,6 @@ from evolve.campaign.campaign import confirmed_best
 from evolve.campaign.refusals import NOTHING_NEW
 from evolve.campaign.state import REFLECTION
 from evolve.engine.checking import checked
-from evolve.engine.infrastructure import Infrastructure
 from evolve.engine.members import NOBODY, Members
 from evolve.plugins import guarded
 from evolve.stop import Amount
@@ -75,9 +74,8 @@ def _calls_model(action: Propose | Measure) -> TypeGuard[Propose]:
 class Scheduler:
     """Decisions of one run of a campaign. Main thread."""
 
-    def __init__(self, campaign: Campaign, infrastructure: Infrastructure, members: Members = NOBODY) -> None:
+    def __init__(self, campaign: Campaign, members: Members = NOBODY) -> None:
         self._campaign = campaign
-        self._infrastructure = infrastructure
         self._members = members
         self._state = campaign.state
         self._last = LAST_MEASUREMENTS
@@ -127,8 +125,6 @@ class Scheduler:
 
     def next_steps(self, load: Load) -> list[Asked]:
         """Returns new steps for the room that is left; appends each to the log. Inside a transaction."""
-        if self._infrastructure.in_doubt:
-            return self._canary()
         asked: list[Asked] = []
         one_by_one = self._campaign.settings.deterministic
         free = self._free(load)
@@ -146,11 +142,6 @@ class Scheduler:
                 "Do: use another strategy, or mend its `ask`"
             )
         return asked
-
-    def _canary(self) -> list[Asked]:
-        """Asks for one at a time, without waiting for room: jobs that were started before it may be at fault."""
-        canary = self._infrastructure.canary()
-        return [] if canary is None else [self._append(replace(canary, about=self._state.seed_record))]
 
     def _free(self, load: Load) -> FreeRoom:
         """Returns the room that the steps under way leave."""

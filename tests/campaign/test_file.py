@@ -121,7 +121,7 @@ def test_a_task_is_named_from_where_the_file_lies(
 SETTINGS: list[dict[str, Any]] = [
     {},
     {"budget": []},
-    {"budget": ["60s", "500programs", "fitness=2.5"], "seed": 7, "judges": 17, "deterministic": False, "cache": False},
+    {"budget": ["60s", "500programs", "fitness=2.5"], "seed": 7, "judges": 17, "deterministic": False},
     {"strategy": {"name": "random"}},
     {"strategy": {"name": "islands", "settings": {"resource": "programs", "inspirations": 3}}},
     {"strategy": {"name": "islands", "settings": {"resource": "seconds"}}},

@@ -194,7 +194,7 @@ def test_campaigns_that_differ_in_nothing_that_searches_are_one_arm(call, home):
     settings = (
         {},
         {"trackers": {"names": ["jsonl"], "settings": {"jsonl": {"file": "out.jsonl"}}}},
-        {"outage": {"wait_seconds": 5.0, "model_wait_seconds": 7.0}},
+        {"outage": {"model_wait_seconds": 7.0}},
         {"archive": {"islands": 3}},
     )
     for place, changed in enumerate(settings):

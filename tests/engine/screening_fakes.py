@@ -11,7 +11,6 @@ from evolve import plugins
 from evolve.campaign import Campaign, stream
 from evolve.config import NoveltySection, settings_from
 from evolve.engine.drafts import Draft, Proposer
-from evolve.engine.infrastructure import Infrastructure
 from evolve.engine.jobs import Jobs, Work
 from evolve.engine.recorder import Recorder
 from evolve.evaluation import Report, encode_report
@@ -116,7 +115,6 @@ class Scene:
 
     def close(self) -> None:
         """Its log and what it remembers of other campaigns."""
-        self.recorder.close()
         self.campaign.close()
 
     def again(self) -> "Scene":
@@ -132,7 +130,7 @@ class Scene:
         update = {"models": models, "novelty": NoveltySection(**self.novelty)}
         campaign.settings = campaign.settings.model_copy(update=update)
         self.jobs = Jobs(campaign, JUDGES)
-        self.recorder = Recorder(campaign, self.jobs, Infrastructure(campaign.task.seed.id, 0.0))
+        self.recorder = Recorder(campaign, self.jobs)
         self.operator = Told()
         self.proposer = Proposer(
             campaign.task, dict.fromkeys(("write", "mend", "alter"), self.operator), self.recorder.screening
@@ -177,7 +175,7 @@ class Scene:
         with self.campaign.log.transaction():
             for work in works:
                 list(self.recorder.record_report(work, encode_report(report)))
-        self.recorder.keep_results()
+        self.recorder.release_durable()
 
     def step(self, *texts: str, **more: object) -> list[str]:
         """A whole step: the reason of each child, empty for one that was judged."""

@@ -266,7 +266,7 @@ def test_what_it_costs_is_the_mean_of_the_same_programs(bench, newer):
         report = near_seven(job)
         return dataclasses.replace(report, evaluation=dataclasses.replace(report.evaluation, seconds=0.25))
 
-    with bench.create(cache=False) as campaign:
+    with bench.create() as campaign:
         bench.run(campaign, FakeExecutor(slow))
         plan = planned(campaign, newer, everything=True)
         assert (plan.seed, plan.programs, plan.seconds) == (True, 31, 0.25)
