@@ -16,6 +16,7 @@ from evolve.types import (
     Asked,
     Child,
     ConfigError,
+    Description,
     Evaluation,
     Event,
     Lesson,
@@ -247,20 +248,24 @@ class Tracker(Protocol):
 
 
 class Executor(Protocol):
-    """Where judging happens. `job` and the result are canonical JSON in UTF-8: never a pickle."""
+    """Runs the evaluations of one task. `job` and the result are canonical JSON in UTF-8: never a pickle. Any thread may call."""
+
+    def describe(self) -> Description:
+        """Waits for the first worker and returns its description. Raises `TaskError` where the evaluator does not load, and `SandboxError`
+        where no worker starts."""
 
     def capacity(self, needs: Needs) -> int:
-        """How many such jobs can run at once; 0 means never, and is an error now instead of a wait for ever."""
+        """Returns how many such jobs can run at once; 0 means never, and is an error now instead of a wait for ever."""
 
     def submit(self, job_id: str, job: bytes) -> "Future[bytes]":
-        """`job_id` is step and index, known from the log."""
+        """Queues a job under the id of its step and index. Its future ends with a report, or is cancelled; a failure of the machinery is a
+        report with the outcome `internal`."""
 
-    def attach(self, job_id: str) -> "Future[bytes] | None":
-        """A job that survived a restart of the engine."""
+    def cancel(self, job_id: str) -> None:
+        """Cancels the future of a job that no worker has begun, before it returns; any other job ends as it would have."""
 
-    def cancel(self, job_id: str) -> None: ...
     def resize(self, slots: int) -> None:
-        """So many jobs run side by side from now on; what is being judged is judged to its end."""
+        """Runs so many jobs side by side from now on; those under way end."""
 
     def close(self) -> None:
-        """Ends every process that it started."""
+        """Ends every process that it started, and cancels what is open. May be called twice."""

@@ -18,7 +18,7 @@ from evolve.cli.request import Plan, Request, continued_plan, new_plan
 from evolve.config import Settings
 from evolve.devices import Grant
 from evolve.engine import OpenRun, RunRequest, open_executor, open_run
-from evolve.engine.members import Members
+from evolve.engine.metering import Members
 from evolve.plugins import Plugins, load
 from evolve.types import EvolveError
 
@@ -112,7 +112,7 @@ def open_models(settings: Settings, plugins: Plugins, resources: ExitStack) -> M
     sections = settings.models.members
     try:
         with announce_calls([section.name for section in sections]):
-            return Members.opened(settings, plugins, resources)
+            return Members.open(settings, plugins, resources)
     except EvolveError as error:
         section = next((one for one in sections if str(error).startswith(f"model {one.name!r}")), None)
         if section is None:

@@ -3,21 +3,21 @@
 A job is a function of its step's `Asked` and of the log, so that a step that runs again submits the same job."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
-from functools import partial
 
 from evolve import novelty
 from evolve.campaign import Campaign, stream
-from evolve.engine.drafts import Draft
-from evolve.evaluation import Description, Job, encode_job
+from evolve.engine.proposals import Draft
+from evolve.evaluation import Job, encode_job
 from evolve.protocols import Executor
 from evolve.types import (
     REJUDGED,
     Asked,
     Carried,
     Child,
+    Description,
     Import,
     Measure,
     Origin,
@@ -33,9 +33,9 @@ from evolve.types import (
 )
 
 _PURPOSES: Mapping[OriginKind, str] = {"seed": "seed", "proposal": "trial", "import": "trial", "measurement": "measure"}
-"""Which stream the seed of a judging is drawn from."""
+"""Stream from which the seed of a trial is drawn."""
 _LIMIT_TIMES, _LEAST_LIMIT = 20, 1.0
-"""A child of an operator without a model gets so many times what the seed took, and at least so many seconds."""
+"""Wall limit of a free operator's children: so many times the seed's seconds, and at least so many seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,32 +49,26 @@ class Work:
     carried: Mapping[str, str] = field(default_factory=dict)
     tries: int = 0
 
-    def encoded(self) -> bytes:
-        """The job as bytes for the executor."""
-        return encode_job(self.job)
-
 
 class Jobs:
-    """Makes the jobs of one campaign. `judges` says which stages have a relative threshold, in what environment they are, and how well
-    they isolate: a campaign takes no result over from another level."""
+    """Makes the jobs of one campaign. `description`, of the evaluator, tells which stages have a relative threshold."""
 
-    def __init__(self, campaign: Campaign, judges: Description) -> None:
+    def __init__(self, campaign: Campaign, description: Description) -> None:
         self._state = campaign.state
         self._task = campaign.task
         self._seed = campaign.settings.seed
         self._secret = campaign.secret
         self._deterministic = campaign.settings.deterministic
         self._plugins = campaign.plugins
-        self._tops = judges.tops
+        self._tops = description.tops
         self._cases = {case.name: case for case in campaign.task.held_out}
 
     def seed(self) -> Work:
-        """The judging of the task's seed program, before anything else."""
+        """Returns the evaluation of the task's seed program, before anything else."""
         return self._work(Origin("seed", step=0), self._task.seed)
 
     def measurement(self, asked: Asked, measure: Measure) -> Work:
-        """The judging that a `Measure` asks for: the program again with what it was given before, a case, or a function of its
-        artifacts."""
+        """Returns the evaluation that a `Measure` asks for: the program again with what it was given before, a case, or its certificate."""
         origin = Origin("measurement", asked.step, about=measure.about, why=measure.why, case=measure.case)
         if measure.why == REJUDGED:
             first = self._state.reader.settled(measure.about).record.origin
@@ -90,7 +84,7 @@ class Jobs:
         return Work(origin, program, Job(f"{asked.step}.0", "certify", trial, artifacts=artifacts))
 
     def proposal(self, asked: Asked, draft: Draft) -> Work:
-        """The judging of a draft, with what its first parent left, and with the relative thresholds as they were when it was asked for."""
+        """Returns the evaluation of a draft, with the relative thresholds as they were when it was asked for."""
         assert draft.child.program is not None, "a draft without a program is refused"
         origin = proposal_origin(asked, draft)
         past = self._state.past(asked.after)
@@ -108,22 +102,22 @@ class Jobs:
             return 0.0
         return max(_LEAST_LIMIT, _LIMIT_TIMES * seconds)
 
-    def imported(self, asked: Asked, action: Import) -> Work:
-        """The judging of a program that a person brought, with what its parent left, if it has one."""
+    def addition(self, asked: Asked, action: Import) -> Work:
+        """Returns the evaluation of a program that a person brought."""
         origin = Origin("import", asked.step, island=action.island, parents=action.parents)
         program = self._state.reader.program(action.program)
         work = self._work(origin, program, carried=self._left_by(action.parents))
         return replace(work, draft=Draft(0, 1, Child(program, action.thought), novelty.signature(program)))
 
     def _left_by(self, parents: Sequence[RecordId]) -> Mapping[str, str]:
-        """The ids of the artifacts that the first parent leaves to its children."""
+        """Returns the ids of the artifacts that the first parent leaves to its children."""
         if not parents or not self._state.carries:
             return {}
         artifacts = self._state.reader.settled(parents[0]).record.evaluation.artifacts
         return {name: artifacts[name] for name in self._task.carry if name in artifacts}
 
     def _on_case(self, origin: Origin, program: Program) -> Work:
-        """A judging on what the search does not see, always with the same seed and without thresholds: what differs is the program."""
+        # The search sees nothing of a case. Its seed is always the same, and it has no thresholds: what differs is the program.
         held_out = self._cases.get(origin.case)
         seed = trial_seed(self._seed, self._task, origin)
         parameters = Parameters(held_out.parameters if held_out else self._task.parameters)
@@ -140,7 +134,7 @@ class Jobs:
         stage: str = "",
         carried: Mapping[str, str] | None = None,
     ) -> Work:
-        """Judging the whole cascade, or one stage of it."""
+        """Returns the evaluation by the whole cascade, or by one stage of it."""
         seed = trial_seed(self._seed, self._task, origin)
         split: Split = "confirm" if origin.kind == "measurement" else "search"
         left = Carried(
@@ -152,13 +146,21 @@ class Jobs:
         return Work(origin, program, job, carried=carried or {})
 
 
-class Evaluations:
-    """The jobs that the executor has. `tell` takes each one when it is done or cancelled, on any thread; all methods belong to the main thread."""
+@dataclass(frozen=True, slots=True)
+class Evaluated:
+    """A job that the executor has ended."""
 
-    def __init__(self, executor: Executor, tell: Callable[[Work, "Future[bytes]"], None]) -> None:
+    work: Work
+    future: Future[bytes]
+
+
+class Evaluations:
+    """The jobs that the executor has. `tell` takes each one when it has ended, on any thread; all methods belong to the main thread."""
+
+    def __init__(self, executor: Executor, tell: Callable[[Evaluated], None]) -> None:
         self._executor = executor
         self._tell = tell
-        self._works: dict[str, Work] = {}
+        self._works: dict[Future[bytes], Work] = {}
 
     def __len__(self) -> int:
         return len(self._works)
@@ -170,29 +172,25 @@ class Evaluations:
 
     def submit(self, work: Work) -> None:
         """Hands a job over."""
-        future = self._executor.submit(work.job.id, work.encoded())
-        self._works[work.job.id] = work
-        future.add_done_callback(partial(self._tell, work))
+        future = self._executor.submit(work.job.id, encode_job(work.job))
+        self._works[future] = work
+        future.add_done_callback(lambda done: self._tell(Evaluated(work, done)))
 
-    def remove(self, work: Work) -> None:
-        """Forgets a job that is done."""
-        del self._works[work.job.id]
+    def take(self, done: Evaluated) -> bool:
+        """Forgets a job that has ended; returns False where it was withdrawn before."""
+        return self._works.pop(done.future, None) is not None
 
-    def call_back(self) -> Iterator[str]:
-        """Cancels every job that no worker has begun; yields the names of all."""
-        for job in list(self._works):
-            self._executor.cancel(job)
-            yield job
-
-    def cancel(self, *, children_only: bool) -> None:
-        """Cancels jobs that no worker has begun."""
-        for job, work in list(self._works.items()):
+    def withdraw(self, *, children_only: bool = False) -> list[Work]:
+        """Cancels the jobs that no worker has begun, forgets and returns them."""
+        for work in list(self._works.values()):
             if not children_only or work.origin.kind == "proposal":
-                self._executor.cancel(job)
+                self._executor.cancel(work.job.id)
+        cancelled = [future for future in self._works if future.cancelled()]
+        return [self._works.pop(future) for future in cancelled]
 
 
 def trial_seed(seed: int, task: Task, origin: Origin) -> int:
-    """What a judging of a campaign with this seed is told: a program on a case always the same, and of a deterministic task every one."""
+    """Returns the seed of a trial: the same for every program on a case, and 0 for a deterministic task."""
     if origin.case:
         return int(stream(seed, 0, f"case {origin.case}").integers(1 << 31))
     if task.deterministic:
@@ -201,7 +199,7 @@ def trial_seed(seed: int, task: Task, origin: Origin) -> int:
 
 
 def proposal_origin(asked: Asked, draft: Draft) -> Origin:
-    """Where a draft comes from."""
+    """Returns the origin of a draft."""
     assert isinstance(asked.action, Propose), "only a proposal has drafts"
     selection = asked.action.selection
     return Origin(

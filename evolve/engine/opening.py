@@ -11,10 +11,10 @@ from evolve.campaign.fitting import operators_of
 from evolve.config import Settings
 from evolve.devices import EVERYTHING, Grant
 from evolve.engine.isolation import Confinement, WantedLevel, confine, confine_campaign, is_harmless
-from evolve.engine.loop import Ending, Watch, finish, run
-from evolve.engine.members import NOBODY, Members
+from evolve.engine.loop import Ending, Watch, run
+from evolve.engine.metering import NOBODY, Members
 from evolve.engine.trackers import TrackerThread, make_trackers, track
-from evolve.evaluation import Description, LocalExecutor
+from evolve.evaluation import LocalExecutor
 from evolve.plugins import Plugins
 from evolve.sandbox.means import Means
 from evolve.types import Asked, EvolveError, Task
@@ -54,7 +54,6 @@ class OpenRun:
 
     campaign: Campaign
     executor: LocalExecutor
-    description: Description
     confinement: Confinement
     models: Members
     trackers: tuple[TrackerThread, ...]
@@ -64,7 +63,7 @@ class OpenRun:
         campaign = self.campaign
         try:
             with track(campaign, watch, self.trackers) as tracking:
-                tracking.ending = run(campaign, self.executor, self.description, tracking, self.models)
+                tracking.ending = run(campaign, self.executor, tracking, self.models)
                 return tracking.ending
         except EvolveError as error:
             message = str(error).rstrip(".")
@@ -74,7 +73,7 @@ class OpenRun:
 
     def finish(self, watch: Watch, steps: Sequence[Asked]) -> Ending:
         """Runs these steps, which are in the log, and the measurements that their results call for."""
-        return finish(self.campaign, self.executor, self.description, watch, steps)
+        return run(self.campaign, self.executor, watch, only=steps)
 
 
 def open_executor(
@@ -86,7 +85,7 @@ def open_executor(
 
 
 @contextmanager
-def open_run(request: RunRequest, open_models: OpenModels | None = Members.opened) -> Iterator[OpenRun]:
+def open_run(request: RunRequest, open_models: OpenModels | None = Members.open) -> Iterator[OpenRun]:
     """Opens everything that a run needs, and closes it in the opposite order; without `open_models` the run calls no model and no tracker. A new
     campaign's log is made last, when the evaluator has loaded and every model has answered. Raises `EvolveError`."""
     campaign, settings, slots = request.campaign, request.settings, request.slots or request.settings.judges
@@ -97,7 +96,7 @@ def open_run(request: RunRequest, open_models: OpenModels | None = Members.opene
         executor = resources.enter_context(
             open_executor(request.task, slots, confinement.means, request.home, log=log, devices=request.devices)
         )
-        description = executor.describe()
+        executor.describe()
         trackers: tuple[TrackerThread, ...] = ()
         models = NOBODY
         if open_models is not None:
@@ -109,4 +108,4 @@ def open_run(request: RunRequest, open_models: OpenModels | None = Members.opene
             )
         elif request.changes:
             campaign.change(request.changes)
-        yield OpenRun(campaign, executor, description, confinement, models, trackers)
+        yield OpenRun(campaign, executor, confinement, models, trackers)

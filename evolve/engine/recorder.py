@@ -3,6 +3,7 @@
 A program and every text of an evaluation are in the log in the same transaction as the record that names them, and so is each ruling with the record that calls for it."""
 
 import logging
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -11,10 +12,11 @@ from evolve.campaign import Campaign
 from evolve.campaign.descriptors import Descriptors
 from evolve.campaign.refusals import TIRED
 from evolve.campaign.state import BOUND, INTEGRITY, NOISE
-from evolve.engine.drafts import Draft
 from evolve.engine.jobs import Jobs, Work, proposal_origin
+from evolve.engine.metering import Answered
+from evolve.engine.proposals import Draft
 from evolve.engine.screening import Fingerprint, Screening
-from evolve.evaluation import Description, Report, decode_report
+from evolve.evaluation import Report, decode_report
 from evolve.sandbox.output import quoted, readable
 from evolve.statistics import noise_floor
 from evolve.task.remedy import remedy
@@ -22,6 +24,7 @@ from evolve.types import (
     NOBODYS_FAULT,
     Asked,
     Child,
+    Description,
     Evaluation,
     EvolveError,
     Lesson,
@@ -156,13 +159,25 @@ class Recorder:
         self._rulings = Rulings(campaign)
         self._plugin_failures = self._internal_failures = 0
         self.failure: EvolveError | None = None
-        """What makes going on useless; raised when the turn that found it is durable."""
+        """Error that makes going on useless; raised when the turn that found it is durable."""
+        self.calls = Counter[str]()
+        """Calls of models in this run that were `answered`, and that `failed`."""
+        self.call_error = ""
+        """Error of the last call that failed."""
 
-    def record_machine(self, judges: Description) -> None:
-        """The run's machine and isolation."""
+    def record_call(self, answered: Answered) -> None:
+        """Writes a call of a model."""
+        call = answered.event.call
+        self.calls["failed" if call.error else "answered"] += 1
+        self.call_error = call.error or self.call_error
+        self._campaign.log.put_texts(answered.texts)
+        self._campaign.write(answered.event)
+
+    def record_machine(self, description: Description) -> None:
+        """Writes the run's machine and isolation."""
         machine = self._state.machine
-        floor = machine.noise_floor if machine is not None and machine.hardware == judges.hardware else None
-        self._campaign.write(MachineMeasured(judges.hardware, floor, judges.isolation))
+        floor = machine.noise_floor if machine is not None and machine.hardware == description.hardware else None
+        self._campaign.write(MachineMeasured(description.hardware, floor, description.isolation))
 
     def record_drafts(
         self, asked: Asked, drafts: Sequence[Draft], has_room: Callable[[], bool] = _always
@@ -239,7 +254,7 @@ class Recorder:
             self.signatures.pop(signature, None)
         else:
             self.signatures[signature] = work.program.id
-        found = work.draft.found if work.draft else Fingerprint()
+        found = work.draft.fingerprint if work.draft else Fingerprint()
         self.screening.neighbours.keep(work.program, work.origin, signature, found)
         report = self._complete_descriptors(work, report)
         self._put(report.texts)

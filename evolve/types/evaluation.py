@@ -192,3 +192,20 @@ class Evaluation:
     def invalid(cls, feedback: str, *, tag: str = "") -> "Evaluation":
         """An answer that is not of the form that the task asks for."""
         return cls(Outcome.INVALID, feedback=feedback, tag=tag)
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """Description that a worker gives before its first job: the evaluator's stages and functions, the hardware class, the
+    isolation that candidates get, the versions of what scores depend on, and the wall limit of the whole cascade in seconds.
+    `tops` are the shares of stages with a relative threshold, by their names. `error` tells in one line why the evaluator does not load, `trace` where that is."""
+
+    stages: tuple[str, ...] = ()
+    functions: tuple[str, ...] = ()
+    hardware: str = ""
+    isolation: str = ""
+    environment: str = ""
+    limit: float = 0.0
+    error: str = ""
+    trace: str = ""
+    tops: Mapping[str, float] = field(default_factory=dict)

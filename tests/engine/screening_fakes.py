@@ -5,13 +5,13 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from loop_fakes import JUDGES
+from loop_fakes import DESCRIPTION
 
 from evolve import plugins
 from evolve.campaign import Campaign, stream
 from evolve.config import NoveltySection, settings_from
-from evolve.engine.drafts import Draft, Proposer
 from evolve.engine.jobs import Jobs, Work
+from evolve.engine.proposals import Draft, Proposer
 from evolve.engine.recorder import Recorder
 from evolve.evaluation import Report, encode_report
 from evolve.hookspecs import OperatorEntry
@@ -129,7 +129,7 @@ class Scene:
         models = campaign.settings.models.model_copy(update={"purposes": self.purposes})
         update = {"models": models, "novelty": NoveltySection(**self.novelty)}
         campaign.settings = campaign.settings.model_copy(update=update)
-        self.jobs = Jobs(campaign, JUDGES)
+        self.jobs = Jobs(campaign, DESCRIPTION)
         self.recorder = Recorder(campaign, self.jobs)
         self.operator = Told()
         self.proposer = Proposer(
@@ -152,7 +152,7 @@ class Scene:
         with self.campaign.log.transaction():
             self.campaign.write(asked)
         self.operator.children = error or [Child(Program({"seed.py": one})) for one in texts]
-        return asked, self.proposer.drafts(selection, self.context(asked, lambda _: model or Oracle()))
+        return asked, self.proposer.propose(selection, self.context(asked, lambda _: model or Oracle()))
 
     def context(self, asked: Asked, model: Callable[[str], Caller]) -> Context:
         """What an operator gets."""

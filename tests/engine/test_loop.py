@@ -6,7 +6,7 @@ import signal
 import sqlite3
 
 import pytest
-from loop_fakes import JUDGES, FakeExecutor, Seen, near_seven
+from loop_fakes import DESCRIPTION, FakeExecutor, Seen, near_seven
 
 from evolve.engine import run
 from evolve.evaluation import Report
@@ -368,7 +368,7 @@ def test_another_machine_measures_the_noise_again(bench, circle_task):
         bench.run(campaign)
     with bench.open() as campaign:
         campaign.change({"budget": ["40programs"]})
-        run(campaign, FakeExecutor(), dataclasses.replace(JUDGES, hardware="another"), Seen())
+        run(campaign, FakeExecutor(description=dataclasses.replace(DESCRIPTION, hardware="another")), Seen())
         machines = [(event.hardware, event.noise_floor) for event in events(campaign, MachineMeasured)]
         assert machines == [("fake", None), ("fake", 0.0), ("another", None), ("another", 0.0)]
         assert len(campaign.state.seed_values) == 10

@@ -31,7 +31,7 @@ def test_what_a_person_added_is_a_neighbour(scene):
     with scene.campaign.log.transaction():
         scene.campaign.log.put_program(added, "added")
     action = Import(added.id, 2)
-    scene.settle_work([scene.jobs.imported(ask(scene, action), action)])
+    scene.settle_work([scene.jobs.addition(ask(scene, action), action)])
     (reason,) = scene.step(text({20: "c", 41: "d"}), island=2)
     assert reason.startswith("not novel: it is near to record 2, ")
     assert scene.step(text({20: "c", 41: "d"}), island=1) == [""]
