@@ -117,6 +117,15 @@ class StrategySection(Section):
     settings: dict[str, Any] = Field(default_factory=dict, description="the strategy's own settings: below")
 
 
+class ExecutorSection(Section):
+    """`executor.*`: what runs the evaluations."""
+
+    name: str = Field(
+        default="local", description='what runs the evaluations: `"local"`, or one that a plugin registers'
+    )
+    settings: dict[str, Any] = Field(default_factory=dict, description="the executor's own settings")
+
+
 class OperatorsSection(Section):
     """`operators.*`: names (none: the strategy's default), and settings by operator."""
 
@@ -312,6 +321,7 @@ class Settings(Section):
         default=True,
         description="children are given what their parents left, where the task says what that is (`[carry]`)",
     )
+    executor: ExecutorSection = ExecutorSection()
     strategy: StrategySection = StrategySection()
     operators: OperatorsSection = OperatorsSection()
     models: ModelsSection = ModelsSection()

@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import pluggy
 
-from evolve.protocols import Evaluator, Model, Operator, Strategy, Tracker
+from evolve.protocols import Evaluator, Executor, Model, Operator, Strategy, Tracker
 from evolve.types import Program, Section, Selection, Task, Traits
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
+
+    from evolve.devices import Grant
+    from evolve.sandbox import Means
 
 hookspec = pluggy.HookspecMarker("evolve")
 hookimpl = pluggy.HookimplMarker("evolve")
@@ -88,6 +91,33 @@ class StrategyEntry:
     factory: Callable[[Settings, Sequence[str]], Strategy]
     settings: "type[BaseModel] | None" = None
     history_free_operators: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutorRequest:
+    """Work for an executor: `slots` evaluation workers for one task. `means` confine candidates on this machine, which never see the paths
+    `hidden`; `devices` are those that stages may lease."""
+
+    task: Task
+    slots: int
+    means: "Means"
+    hidden: Sequence[str]
+    devices: "Grant"
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutorEntry:
+    """An executor, for the setting `executor.name`. The factory gets the settings and the request, before any thread of the engine starts."""
+
+    name: str
+    factory: Callable[[Settings, ExecutorRequest], Executor]
+    settings: "type[BaseModel] | None" = None
+
+
+@hookspec
+def register_executors() -> Sequence[ExecutorEntry]:
+    """Executors that this plugin provides: where the jobs of a campaign are evaluated."""
+    return ()
 
 
 @hookspec

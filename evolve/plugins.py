@@ -13,13 +13,22 @@ import pluggy
 
 import evolve
 from evolve import hookspecs
-from evolve.hookspecs import EvaluatorEntry, ModelEntry, OperatorEntry, StrategyEntry, TrackerEntry
-from evolve.protocols import Evaluator, Model, Operator, Strategy, Tracker
+from evolve.hookspecs import (
+    EvaluatorEntry,
+    ExecutorEntry,
+    ExecutorRequest,
+    ModelEntry,
+    OperatorEntry,
+    StrategyEntry,
+    TrackerEntry,
+)
+from evolve.protocols import Evaluator, Executor, Model, Operator, Strategy, Tracker
 from evolve.types import ConfigError, EvaluatorSource, EvolveError, PluginError, Program, Section, Selection, Task
 from evolve.types.suggest import did_you_mean
 
 BUNDLED = (
     "evolve.evaluators",
+    "evolve.executors",
     "evolve.operators",
     "evolve.strategies",
     "evolve.models",
@@ -33,7 +42,7 @@ BUNDLED = (
 GROUP = "evolve"
 
 T = TypeVar("T")
-Entry = TypeVar("Entry", EvaluatorEntry, ModelEntry, OperatorEntry, StrategyEntry, TrackerEntry)
+Entry = TypeVar("Entry", EvaluatorEntry, ExecutorEntry, ModelEntry, OperatorEntry, StrategyEntry, TrackerEntry)
 
 
 def guarded(plugin: str, call: Callable[..., T], *arguments: Any) -> T:
@@ -66,6 +75,7 @@ class Plugins:
     strategies: Mapping[str, Registered[StrategyEntry]]
     models: Mapping[str, Registered[ModelEntry]]
     trackers: Mapping[str, Registered[TrackerEntry]] = field(default_factory=dict)
+    executors: Mapping[str, Registered[ExecutorEntry]] = field(default_factory=dict)
 
     def evaluator(self, source: EvaluatorSource) -> Evaluator:
         """The evaluator that a task names; raises `ConfigError`, `PluginError`."""
@@ -105,6 +115,11 @@ class Plugins:
     def model_kind(self, kind: str) -> ModelEntry:
         """What is registered under this name; raises `ConfigError`."""
         return _find("kind of model", kind, self.models).entry
+
+    def executor(self, name: str, settings: Mapping[str, Any], request: ExecutorRequest) -> Executor:
+        """Returns an executor for a request; raises `ConfigError`, `PluginError`, and what the executor raises."""
+        found = _find("executor", name, self.executors)
+        return guarded(found.plugin, found.entry.factory, _checked(found, settings), request)
 
     def tracker(self, name: str, settings: Mapping[str, Any]) -> Tracker:
         """A tracker with its settings; raises `ConfigError`, `PluginError`."""
@@ -277,6 +292,7 @@ def load(points: Iterable[EntryPoint] | None = None) -> Plugins:
         _entries(manager.hook.register_strategies, StrategyEntry),
         _entries(manager.hook.register_models, ModelEntry),
         _entries(manager.hook.register_trackers, TrackerEntry),
+        _entries(manager.hook.register_executors, ExecutorEntry),
     )
 
 

@@ -30,6 +30,8 @@ BETWEEN_RUNS = (
     "models.members",
     "novelty.cosine",
     "novelty.distance",
+    "executor.name",
+    "executor.settings",
     "sandbox",
     "trackers.names",
     "trackers.settings",

@@ -15,7 +15,9 @@ from evolve.engine.loop import Ending, Watch, run
 from evolve.engine.metering import NOBODY, Members
 from evolve.engine.trackers import TrackerThread, make_trackers, track
 from evolve.evaluation import LocalExecutor
+from evolve.hookspecs import ExecutorRequest
 from evolve.plugins import Plugins
+from evolve.protocols import Executor
 from evolve.sandbox.means import Means
 from evolve.types import Asked, EvolveError, Task
 
@@ -47,13 +49,20 @@ class RunRequest:
         operators = operators_of(self.settings, self.plugins)
         return confine(self.task, self.wanted, harmless=is_harmless(self.task, operators, self.plugins))
 
+    def start_executor(self, means: Means, slots: int) -> closing[Executor]:
+        """Returns a context manager of the executor that the settings name. Candidates see nothing of the workspace, nor of the log where that
+        lies elsewhere."""
+        log = None if self.campaign is None else self.campaign.log.path
+        wanted = ExecutorRequest(self.task, slots, means, logs(self.home, log), self.devices)
+        return closing(self.plugins.executor(self.settings.executor.name, self.settings.executor.settings, wanted))
+
 
 @dataclass(frozen=True, slots=True)
 class OpenRun:
     """A campaign with everything that a run of it needs. Main thread."""
 
     campaign: Campaign
-    executor: LocalExecutor
+    executor: Executor
     confinement: Confinement
     models: Members
     trackers: tuple[TrackerThread, ...]
@@ -77,11 +86,11 @@ class OpenRun:
 
 
 def open_executor(
-    task: Task, slots: int, means: Means, home: Path, *, log: Path | None = None, devices: Grant = EVERYTHING
+    task: Task, slots: int, means: Means, home: Path, *, devices: Grant = EVERYTHING
 ) -> closing[LocalExecutor]:
-    """Returns a context manager of `slots` evaluation workers on this machine. Their candidates see nothing of the workspace `home`, nor of `log` where that lies
-    elsewhere."""
-    return closing(LocalExecutor(task, slots, means=means, hidden=logs(home, log), devices=devices))
+    """Returns a context manager of `slots` evaluation workers on this machine, for commands outside any campaign. Their candidates see nothing
+    of the workspace `home`."""
+    return closing(LocalExecutor(task, slots, means=means, hidden=logs(home), devices=devices))
 
 
 @contextmanager
@@ -89,13 +98,10 @@ def open_run(request: RunRequest, open_models: OpenModels | None = Members.open)
     """Opens everything that a run needs, and closes it in the opposite order; without `open_models` the run calls no model and no tracker. A new
     campaign's log is made last, when the evaluator has loaded and every model has answered. Raises `EvolveError`."""
     campaign, settings, slots = request.campaign, request.settings, request.slots or request.settings.judges
-    log = None if campaign is None else campaign.log.path
     # Before any thread is started: workers inherit a process without locks that another thread holds.
     confinement = request.confine()
     with ExitStack() as resources:
-        executor = resources.enter_context(
-            open_executor(request.task, slots, confinement.means, request.home, log=log, devices=request.devices)
-        )
+        executor = resources.enter_context(request.start_executor(confinement.means, slots))
         executor.describe()
         trackers: tuple[TrackerThread, ...] = ()
         models = NOBODY
