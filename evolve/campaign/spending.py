@@ -4,21 +4,13 @@ Invariant: a budget that nothing spends, and one in money where a model has no p
 
 import math
 import sys
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Sequence, Set
 
 from evolve.config import ModelSection
 from evolve.hookspecs import ModelEntry
 from evolve.models.prices import ModelRates, Prices
 from evolve.stop import Amount, Budget, Resource
 from evolve.types import ConfigError, Progress
-
-_SPENT_BY_MODELS: Mapping[Resource, str] = {
-    "money": "money",
-    "tokens": "tokens",
-    "calls": "calls",
-    "gpu_seconds": "GPU hours",
-}
-"""What models alone spend, in words."""
 
 
 def prices_of(member: ModelSection) -> Prices:
@@ -57,9 +49,9 @@ def spent_by_models_alone(budget: Budget, spent: Set[Resource] = frozenset()) ->
     where something else may end it."""
     leaves = budget.leaves()
     never = [
-        _SPENT_BY_MODELS[leaf.unit.resource]
+        leaf.kind.noun
         for leaf in leaves
-        if isinstance(leaf, Amount) and leaf.unit.resource in _SPENT_BY_MODELS and leaf.unit.resource not in spent
+        if isinstance(leaf, Amount) and leaf.kind.by_models and leaf.unit.resource not in spent
     ]
     return " or ".join(dict.fromkeys(never)) if len(never) == len(leaves) else ""
 

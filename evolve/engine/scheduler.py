@@ -111,9 +111,8 @@ class BudgetWatch:
 
     def has_room(self) -> bool:
         """Returns whether a budget in programs has room for one more, with all that is under way."""
-        campaign = self._campaign
-        proposals = sum(isinstance(step.asked.action, Propose) for step in campaign.state.steps.values())
-        return self._budget.allows(campaign.progress, proposals, confirmed_best(campaign), time.time())
+        proposals = sum(isinstance(step.asked.action, Propose) for step in self._campaign.state.steps.values())
+        return not self._spends(programs=self._campaign.progress.programs + proposals)
 
     def pays_for_child(self, evaluating: int) -> bool:
         """Returns whether a budget in programs has room for one more child beside those in evaluation: a step may have several. What a child
