@@ -56,7 +56,7 @@ class OperatorEntry:
 
     @property
     def traits(self) -> Traits:
-        """What a strategy must know of it."""
+        """Properties that a strategy must know."""
         return Traits(self.needs_model, self.parents, self.takes_failures)
 
 
@@ -152,11 +152,11 @@ def register_trackers() -> Sequence[TrackerEntry]:
 
 @hookspec
 def prompt_sections(task: Task, selection: Selection) -> Sequence[Section]:
-    """What the model should read too: named sections of Markdown. Proposal thread; the same for the same arguments."""
+    """Returns named sections of Markdown for the prompt. Proposal thread; the same for the same arguments."""
     return ()
 
 
 @hookspec
 def screen_program(task: Task, program: Program, parents: Sequence[Program]) -> str | None:
-    """A reason not to judge a program, or None. Proposal thread; pure."""
+    """Returns a reason not to evaluate a program, or None. Proposal thread; pure."""
     return None

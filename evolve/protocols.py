@@ -1,4 +1,4 @@
-"""What plugins implement and what they are given. Signatures, threads and errors are the contract; see `docs/plugins.md`.
+"""Interfaces that plugins implement, and the values that they are given. Signatures, threads and errors are the contract; see `docs/plugins.md`.
 
 Invariant: nothing here holds state; the engine and every plugin meet in these types alone."""
 
@@ -57,10 +57,10 @@ class History(Protocol):
         """The fitness as measured, larger is better; None for a failure."""
 
     def is_current(self, record: RecordId) -> bool:
-        """It settled under the present version of the task: scores of earlier versions cannot be compared with its score."""
+        """Returns whether it settled under the present version of the task: scores of earlier versions cannot be compared with its score."""
 
     def violation(self, record: RecordId) -> float:
-        """How far it misses the task's constraints, as measured; 0 where it meets them, and for a failure."""
+        """Returns how far it misses the task's constraints, as measured; 0 where it meets them, and for a failure."""
 
     def outcome(self, record: RecordId) -> Outcome: ...
     def operator(self, record: RecordId) -> str:
@@ -75,7 +75,7 @@ class History(Protocol):
 
     def program_id(self, record: RecordId) -> ProgramId | None: ...
     def extras(self, plugin: str, after: RecordId = 0) -> Sequence[tuple[RecordId, Any]]:
-        """What `plugin` stored with the records later than `after`, in their order; what an earlier version of the task judged
+        """Returns what `plugin` stored with the records later than `after`, in their order; what an earlier version of the task judged
         is left out."""
 
     def record(self, record: RecordId) -> Record: ...
@@ -85,7 +85,7 @@ class History(Protocol):
 
 
 class View(Protocol):
-    """What a strategy sees when it is asked; read-only."""
+    """View of a campaign for a strategy that is asked; read-only."""
 
     @property
     def task(self) -> Task: ...
@@ -107,7 +107,7 @@ class View(Protocol):
         judged quickly, or in another language. They do not change after the seed has settled."""
 
     def traits(self, operator: str) -> Traits:
-        """What an operator needs of its selection."""
+        """Returns what an operator needs of its selection."""
 
     @property
     def budget_used(self) -> float:
@@ -130,15 +130,15 @@ class Caller(Protocol):
 
     @property
     def name(self) -> str:
-        """What the campaign calls it."""
+        """Name of the model in the campaign."""
 
     @property
     def context_tokens(self) -> int:
-        """How long prompt and answer may be together."""
+        """Bound of prompt and answer together."""
 
     @property
     def max_tokens(self) -> int:
-        """How long an answer may be, its thinking included."""
+        """Bound of an answer, its thinking included."""
 
     def complete(self, prompt: Prompt, samples: int = 1) -> Sequence[Reply]:
         """So many answers to one prompt. Raises `ModelError` where there was none at all; fewer than asked for are returned."""
@@ -148,7 +148,7 @@ class Caller(Protocol):
 
 
 def no_model(purpose: str) -> Caller:
-    """Where a campaign has no model; raises `ConfigError`."""
+    """Raises `ConfigError`, for a campaign without a model."""
     raise ConfigError(
         f"a model is needed ({purpose}), and this campaign has none. Do: name one, such as --model gpt-5-mini, or --model mailbox:DIR"
     )
@@ -156,7 +156,7 @@ def no_model(purpose: str) -> Caller:
 
 @dataclass(frozen=True)
 class Context:
-    """What an operator may use. `history` and `lessons` end with what had settled and was written when the step was asked; `rng` belongs
+    """Values that an operator may use. `history` and `lessons` end with what had settled and was written when the step was asked; `rng` belongs
     to the step; `deadline` is a time of `time.monotonic`. `model(purpose)` is what to call: for "propose" and "repair" the selection's model, for "reflect", "novelty" and "embed"
     the one that the campaign's settings name, else the same; raises `ConfigError` where there is none. `templates` replace those of the engine's prompts, by name; `sections` are what plugins add to
     every prompt of this selection, and `prompt_tokens` is how long one may be. `quarantined` are the programs that were ruled out when the
@@ -189,7 +189,7 @@ class Model(Protocol):
     model does neither."""
 
     def check(self, deadline: float, cancelled: threading.Event) -> Usage:
-        """Whether calls can succeed, at the cost of one small call at most: raises `ModelError` with the remedy where they cannot."""
+        """Checks that calls can succeed, at the cost of one small call at most: raises `ModelError` with the remedy where they cannot."""
 
     def complete(
         self, prompt: Prompt, *, samples: Sequence[int], deadline: float, cancelled: threading.Event
@@ -219,7 +219,7 @@ class Evaluator(Protocol):
         """The cascade in its order; a stage's function gets a `Candidate` and a `Trial`."""
 
     def functions(self, task: Task) -> Mapping[str, Callable[[Mapping[str, Any], Trial], Any]]:
-        """What it can do with an evaluation's artifacts: any of `certify` (an `Evaluation` with the exact value),
+        """Returns what it can do with an evaluation's artifacts: any of `certify` (an `Evaluation` with the exact value),
         `fingerprint` (a text that names the basin), `draw` (an SVG picture)."""
 
 

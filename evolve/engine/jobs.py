@@ -89,7 +89,7 @@ class Jobs:
         origin = proposal_origin(asked, draft)
         past = self._state.past(asked.after)
         wanted = {stage: past.least_of_top(stage, share) for stage, share in self._tops.items()}
-        work = self._work(origin, draft.child.program, carried=self._left_by(origin.parents))
+        work = self._work(origin, draft.child.program, carried=self._find_carried(origin.parents))
         known = {stage: least for stage, least in wanted.items() if least is not None}
         limit = self._limit(origin.operator)
         return replace(work, draft=draft, job=replace(work.job, wanted=known, limit=limit))
@@ -106,10 +106,10 @@ class Jobs:
         """Returns the evaluation of a program that a person brought."""
         origin = Origin("import", asked.step, island=action.island, parents=action.parents)
         program = self._state.reader.program(action.program)
-        work = self._work(origin, program, carried=self._left_by(action.parents))
+        work = self._work(origin, program, carried=self._find_carried(action.parents))
         return replace(work, draft=Draft(0, 1, Child(program, action.thought), novelty.signature(program)))
 
-    def _left_by(self, parents: Sequence[RecordId]) -> Mapping[str, str]:
+    def _find_carried(self, parents: Sequence[RecordId]) -> Mapping[str, str]:
         """Returns the ids of the artifacts that the first parent leaves to its children."""
         if not parents or not self._state.carries:
             return {}

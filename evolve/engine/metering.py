@@ -115,7 +115,7 @@ class Member:
 
 
 class Members:
-    """All models of a run, by their names. Any thread may look."""
+    """Models of a run, by their names. Any thread may look."""
 
     def __init__(self, members: Sequence[Member], settings: ModelsSection) -> None:
         self._members = {member.name: member for member in members}
@@ -235,17 +235,17 @@ class MeteredModels:
         self.tell = tell
         self.cancelled = cancelled
         self.prices = {member.name: prices_of(member.section) for member in members}
-        checks = sum_costs(self.prices[member.name].cost(member.checked, 0.0) for member in self._checked())
+        checks = sum_costs(self.prices[member.name].cost(member.checked, 0.0) for member in self._with_checks())
         self.ledger = Ledger(campaign.budget, checks.after(campaign.state.progress))
         self._samples: dict[str, Iterator[int]] = {}
         self._numbering = threading.Lock()
 
-    def _checked(self) -> list[Member]:
+    def _with_checks(self) -> list[Member]:
         return [member for member in self._members if member.checked.prompt_tokens]
 
     def checks(self) -> Sequence[Replied]:
         """Returns the calls that checked the models, for the log. Main thread, before anything is asked."""
-        return [Replied(0, ABANDONED, check_of(member)) for member in self._checked()]
+        return [Replied(0, ABANDONED, check_of(member)) for member in self._with_checks()]
 
     def retune(self, settings: Settings) -> None:
         """Takes the budget and the wait for models from other settings. Main thread."""

@@ -4,7 +4,7 @@ A program and every text of an evaluation are in the log in the same transaction
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from evolve import novelty
@@ -47,14 +47,14 @@ from evolve.types.errors import without_remedy
 
 @dataclass(frozen=True, slots=True)
 class SeedError:
-    """What is wrong with the seed, without which there is no campaign, and what to do."""
+    """Error of the seed, without which there is no campaign, and its remedy."""
 
     what: str
     remedy: str
 
 
 class Rulings:
-    """Of the engine; those of a person are `evolve.campaign.rulings`."""
+    """Rulings of the engine; those of a person are `evolve.campaign.rulings`."""
 
     def __init__(self, campaign: Campaign) -> None:
         self._campaign = campaign
@@ -62,7 +62,7 @@ class Rulings:
         self._task = campaign.task
 
     def follow(self, record: Record) -> SeedError | None:
-        """Writes what follows from a record; gives what is wrong with the seed, where it is about the seed and says so."""
+        """Writes the rulings that follow from a record; returns the error of the seed, where the record shows one."""
         fault = None
         if record.origin.case:
             self._promote(record)
@@ -82,8 +82,7 @@ class Rulings:
         self._campaign.write(Ruled("quarantine", record.program, BOUND, why))
 
     def _quarantine_tagged(self, record: Record) -> None:
-        """What the evaluator has tagged is quarantined, whatever its outcome: not the seed, without which there is no campaign, and which is
-        the evaluator's own example of an honest program."""
+        # Whatever its outcome; but not the seed, which is the evaluator's own example of an honest program.
         tag, program = record.evaluation.tag, record.program
         known = program is None or program == self._task.seed.id or program in self._state.quarantined
         if tag and not known and record.evaluation.outcome not in NOBODYS_FAULT:
@@ -91,8 +90,8 @@ class Rulings:
             self._campaign.write(Ruled("quarantine", program, INTEGRITY, tag))
 
     def _promote(self, record: Record) -> None:
-        """A program is promoted when all held-out cases agree that it is no worse than the seed: one of its own may have been the last
-        that was missing, or one of the seed's. One whose score is claimed never is: nobody knows what it found."""
+        """Promotes a program when all held-out cases agree that it is no worse than the seed: one of its own may have been the last
+        that was missing, or one of the seed's. A claimed score is never promoted: nobody knows what the program found."""
         cases, best = self._state.cases, self._state.archive.best
         for program in dict.fromkeys(one for one in (record.program, best and best.program) if one):
             known = program in self._state.archive.promoted or program == self._task.seed.id
@@ -101,7 +100,7 @@ class Rulings:
                 self._campaign.write(Ruled("promote", program, "held-out cases", why))
 
     def _check_seed(self, record: Record) -> SeedError | None:
-        """The seed must pass its own evaluator, and its certificate where there is one."""
+        """Returns the error of a seed that fails its own evaluator, or its certificate."""
         origin, evaluation, name = record.origin, record.evaluation, self._task.name
         if origin.kind == "proposal":
             return None
@@ -121,7 +120,7 @@ class Rulings:
         return None
 
     def _record_noise_floor(self, record: Record) -> None:
-        """With the last measurement of the seed, the noise floor is known."""
+        """Writes the noise floor with the last measurement of the seed."""
         if record.origin.kind == "proposal" or self._task.deterministic or self._state.noise_floor is not None:
             return
         values = self._state.noise_values
@@ -182,8 +181,8 @@ class Recorder:
     def record_drafts(
         self, asked: Asked, drafts: Sequence[Draft], has_room: Callable[[], bool] = _always
     ) -> Iterator[Settled | Work]:
-        """For each draft of a step that has not settled before: a record at once, or the work to judge it. It ends where there is no room for one
-        more to be judged."""
+        """Yields a record, or the work to evaluate it, for each draft of a step that has not settled before; ends where there is no room for one
+        more evaluation."""
         done = self._state.steps[asked.step].settled
         for draft in [draft for draft in drafts if draft.index not in done]:
             origin = proposal_origin(asked, draft)
@@ -198,7 +197,7 @@ class Recorder:
             yield self._jobs.proposal(asked, draft)
 
     def _find_duplicate(self, draft: Draft) -> str:
-        """Why a program is nothing new: it, or one that reads the same, was proposed meanwhile."""
+        # It, or one that reads the same, may have been proposed since the draft was screened.
         if draft.child.program is None:
             return ""
         return self.screening.find_duplicate(draft.child.program, draft.signature)
@@ -217,7 +216,7 @@ class Recorder:
         return event
 
     def _warn_tired(self, operator: str, reason: str) -> None:
-        """Once, until something that it made is judged; where it is the only one, the campaign's end says so."""
+        # Once, until something that it made is evaluated; where it is the only operator, the campaign's end says so.
         tired = self._state.refusals.count(operator) == TIRED
         if tired and len(self._campaign.usable_operators) > 1:
             _log.warning(
@@ -227,8 +226,7 @@ class Recorder:
             )
 
     def record_report(self, work: Work, result: bytes) -> Iterator[Settled | Work]:
-        """The record of a judging, and the ruling that a value beyond the proven bound calls for; or the work again, where the
-        machinery failed it."""
+        """Yields the record of an evaluation; or the work again, where the machinery failed it."""
         report = decode_report(result)
         evaluation = report.evaluation
         internal = evaluation.outcome is Outcome.INTERNAL
@@ -257,7 +255,7 @@ class Recorder:
         found = work.draft.fingerprint if work.draft else Fingerprint()
         self.screening.neighbours.keep(work.program, work.origin, signature, found)
         report = self._complete_descriptors(work, report)
-        self._put(report.texts)
+        self._campaign.log.put_texts(report.texts)
         evaluation = replace(report.evaluation, carried=work.carried)
         event = self._append(work.origin, work.program.id, evaluation, work.draft.child if work.draft else Child(None))
         fault = self._rulings.follow(event.record)
@@ -266,7 +264,7 @@ class Recorder:
         yield event
 
     def _complete_descriptors(self, work: Work, report: Report) -> Report:
-        """With a number for each axis of the archive; a program that has none for one of them is INVALID."""
+        """Completes a report with a number for each axis of the archive; a program that has none for one of them is INVALID."""
         from_text = work.draft.descriptors if work.draft else None
         evaluation = self._descriptors.completed(report.evaluation, lambda: work.program, from_text)
         missing = self._descriptors.missing(evaluation)
@@ -279,10 +277,6 @@ class Recorder:
         )
         return replace(report, evaluation=invalid, texts={**report.texts, text_id(why): why})
 
-    def _put(self, texts: Mapping[TextId, str]) -> None:
-        if texts:
-            self._campaign.log.put_texts(texts)
-
     def _append(self, origin: Origin, program: ProgramId | None, evaluation: Evaluation, child: Child) -> Settled:
         number = len(self._state.columns.programs) + 1
         event = self._state.settle(Record(number, origin, program, evaluation, child.thought, child.extras))
@@ -294,13 +288,13 @@ class Recorder:
 
 
 def read_signatures(campaign: Campaign) -> dict[str, ProgramId]:
-    """What near-duplicates are recognised by, of all programs in the log."""
+    """Returns the programs of the log by their signatures, by which near-duplicates are recognised."""
     hurried = campaign.state.hurried
     return {signature: program for program, signature in campaign.log.signatures() if program not in hurried}
 
 
 def _error_with_feedback(kind: type[EvolveError], what: str, report: Report, remedy: str) -> EvolveError:
-    """An error that says one line of a report's feedback, the root error of a traceback; all of it, quoted, is the error's note."""
+    """Returns an error with one line of a report's feedback, the root error of a traceback; all of it, quoted, is the error's note."""
     feedback = report.texts.get(TextId(report.evaluation.feedback), "").strip() or "there is no feedback"
     line = readable(feedback.split("\n\n", 1)[0].splitlines()[-1]).strip()
     if "Do:" not in line:

@@ -34,7 +34,7 @@ class Load:
 
     @property
     def total(self) -> int:
-        """All steps that are under way."""
+        """Number of all steps that are under way."""
         return self.evaluating + sum(self.calling.values())
 
 
