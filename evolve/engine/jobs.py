@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from evolve import novelty
 from evolve.campaign import Campaign, stream
-from evolve.engine.proposals import Draft
+from evolve.engine.screening import Draft
 from evolve.evaluation import Job, encode_job
 from evolve.protocols import Executor
 from evolve.types import (

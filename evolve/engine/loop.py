@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Literal, Protocol, TypeVar
+from typing import Literal, TypeVar
 
 from evolve.campaign import Campaign
 from evolve.campaign.state import REFLECTION
@@ -19,10 +19,12 @@ from evolve.devices.leases import format_needs
 from evolve.engine.dispatcher import Dispatcher, Done
 from evolve.engine.jobs import Evaluated, Jobs, Work
 from evolve.engine.metering import NOBODY, Answered, Members
-from evolve.engine.proposals import Proposed, refuse
+from evolve.engine.proposals import Proposed
 from evolve.engine.recorder import Recorder
 from evolve.engine.scheduler import BudgetWatch, Scheduler
+from evolve.engine.screening import refuse
 from evolve.engine.steering import INTERVAL, Requests
+from evolve.engine.trackers import Watch
 from evolve.protocols import Executor
 from evolve.types import (
     Asked,
@@ -59,26 +61,6 @@ class Ending:
     answered: int = 0
     failed: int = 0
     failure: str = ""
-
-
-class Watch(Protocol):
-    """Observes a campaign while it runs. Called on the main thread, which it must not delay."""
-
-    def settled(self, campaign: Campaign, event: Settled) -> None:
-        """Takes a record that is durable."""
-
-    def turned(self, campaign: Campaign) -> None:
-        """Follows each turn of the loop."""
-
-
-class Unwatched:
-    """A watch that does nothing."""
-
-    def settled(self, campaign: Campaign, event: Settled) -> None:
-        """Does nothing."""
-
-    def turned(self, campaign: Campaign) -> None:
-        """Does nothing."""
 
 
 def run(

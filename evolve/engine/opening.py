@@ -11,9 +11,9 @@ from evolve.campaign.fitting import operators_of
 from evolve.config import Settings
 from evolve.devices import EVERYTHING, Grant
 from evolve.engine.isolation import IsolationMeans, WantedLevel, confine, confine_campaign, is_harmless
-from evolve.engine.loop import Ending, Watch, run
+from evolve.engine.loop import Ending, run
 from evolve.engine.metering import NOBODY, Members
-from evolve.engine.trackers import TrackerThread, make_trackers, track
+from evolve.engine.trackers import TrackerThread, Watch, make_trackers, track
 from evolve.evaluation import LocalExecutor
 from evolve.hookspecs import ExecutorRequest
 from evolve.plugins import Plugins
@@ -72,8 +72,9 @@ class OpenRun:
         campaign = self.campaign
         try:
             with track(campaign, watch, self.trackers) as tracking:
-                tracking.ending = run(campaign, self.executor, tracking, self.models)
-                return tracking.ending
+                ending = run(campaign, self.executor, tracking, self.models)
+                tracking.reason = ending.reason
+                return ending
         except EvolveError as error:
             message = str(error).rstrip(".")
             raise type(error)(

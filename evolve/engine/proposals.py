@@ -8,7 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from evolve import hardware, novelty
@@ -16,7 +16,7 @@ from evolve.campaign import Campaign, stream
 from evolve.campaign.fitting import scheduled
 from evolve.config import PromptsSection
 from evolve.engine.metering import Members, MeteredModels
-from evolve.engine.screening import Family, Fingerprint, Screening
+from evolve.engine.screening import Draft, Family, Screening, refuse
 from evolve.plugins import Plugins, guarded
 from evolve.protocols import Context, Operator
 from evolve.types import (
@@ -49,26 +49,6 @@ def add_prompts(context: Context, selection: Selection, settings: PromptsSection
         sections=tuple(section for section in sections if settings.hardware or section.name != hardware.NAME),
         prompt_tokens=settings.tokens,
     )
-
-
-@dataclass(frozen=True, slots=True)
-class Draft:
-    """One child of a step, as child `index` of `count`. `refusal` says why it is not evaluated; `plugin_failed` that a plugin
-    broke. `descriptors` are those of the default axes, where the task declares none."""
-
-    index: int
-    count: int
-    child: Child
-    signature: str = ""
-    descriptors: dict[str, float] = field(default_factory=dict)
-    refusal: str = ""
-    plugin_failed: bool = False
-    fingerprint: Fingerprint = field(default_factory=Fingerprint)
-
-
-def refuse(reason: str, *, plugin_failed: bool = False) -> Draft:
-    """Returns the draft of a step that has no child."""
-    return Draft(0, 1, Child(None), refusal=reason, plugin_failed=plugin_failed)
 
 
 class Proposer:

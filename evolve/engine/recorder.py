@@ -14,8 +14,7 @@ from evolve.campaign.refusals import TIRED
 from evolve.campaign.state import BOUND, INTEGRITY, NOISE
 from evolve.engine.jobs import Jobs, Work, proposal_origin
 from evolve.engine.metering import Answered
-from evolve.engine.proposals import Draft
-from evolve.engine.screening import Fingerprint, Screening
+from evolve.engine.screening import Draft, Fingerprint, Screening
 from evolve.evaluation import Report, decode_report
 from evolve.sandbox.output import quoted, readable
 from evolve.statistics import noise_floor

@@ -5,7 +5,7 @@ Sketches and vectors are in the log in the same transaction as the record whose 
 
 import difflib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from evolve import novelty
 from evolve.campaign import Campaign
@@ -15,6 +15,7 @@ from evolve.novelty.indexes import MINIMA
 from evolve.prompts.quoting import fence_text, quote_inline
 from evolve.protocols import Caller, Context
 from evolve.types import (
+    Child,
     Message,
     ModelError,
     Origin,
@@ -165,6 +166,26 @@ class Neighbours:
         for program, vector in log.vectors(self.embedder) if self.embedder else ():
             if record := firsts.get(program, 0):
                 self._index(program, columns.islands[record - 1], Fingerprint(vector=vector))
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """One child of a step, as child `index` of `count`. `refusal` says why it is not evaluated; `plugin_failed` that a plugin
+    broke. `descriptors` are those of the default axes, where the task declares none."""
+
+    index: int
+    count: int
+    child: Child
+    signature: str = ""
+    descriptors: dict[str, float] = field(default_factory=dict)
+    refusal: str = ""
+    plugin_failed: bool = False
+    fingerprint: Fingerprint = field(default_factory=Fingerprint)
+
+
+def refuse(reason: str, *, plugin_failed: bool = False) -> Draft:
+    """Returns the draft of a step that has no child."""
+    return Draft(0, 1, Child(None), refusal=reason, plugin_failed=plugin_failed)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from queue import SimpleQueue
+from typing import Protocol
 
 from evolve.campaign import Campaign
 from evolve.config import TrackersSection
-from evolve.engine.loop import Ending, Watch
 from evolve.plugins import Plugins, guarded
 from evolve.protocols import Tracker
 from evolve.types import EvolveError, Settled, TrackedBest, TrackedEnd, TrackedRecord, TrackedRun
@@ -92,13 +92,33 @@ def make_trackers(settings: TrackersSection, plugins: Plugins) -> tuple[TrackerT
     return tuple(TrackerThread(name, plugins.tracker(name, settings.settings.get(name, {}))) for name in settings.names)
 
 
+class Watch(Protocol):
+    """Observes a campaign while it runs. Called on the main thread, which it must not delay."""
+
+    def settled(self, campaign: Campaign, event: Settled) -> None:
+        """Takes a record that is durable."""
+
+    def turned(self, campaign: Campaign) -> None:
+        """Follows each turn of the loop."""
+
+
+class Unwatched:
+    """A watch that does nothing."""
+
+    def settled(self, campaign: Campaign, event: Settled) -> None:
+        """Does nothing."""
+
+    def turned(self, campaign: Campaign) -> None:
+        """Does nothing."""
+
+
 class TrackingWatch:
-    """Tells trackers, after another watch; implements `loop.Watch`. `ending` is how the run ended; None: by an error."""
+    """Tells trackers, after another watch; implements `Watch`. `reason` is why the run ended; empty: by an error."""
 
     def __init__(self, then: Watch, trackers: Sequence[TrackerThread]) -> None:
         self._then = then
         self._trackers = trackers
-        self.ending: Ending | None = None
+        self.reason = ""
 
     def settled(self, campaign: Campaign, event: Settled) -> None:
         """Tells trackers of a durable record."""
@@ -122,8 +142,8 @@ def track(
     try:
         yield tracking
     finally:
-        progress, reason = campaign.state.progress, tracking.ending.reason if tracking.ending else ""
-        end = TrackedEnd(campaign.name, reason, progress.records, progress.programs, _describe_best(campaign))
+        progress = campaign.state.progress
+        end = TrackedEnd(campaign.name, tracking.reason, progress.records, progress.programs, _describe_best(campaign))
         for tracker in trackers:
             tracker.end(end)
         # Waiting for trackers is no time that the campaign ran.

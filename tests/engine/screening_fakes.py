@@ -11,8 +11,9 @@ from evolve import plugins
 from evolve.campaign import Campaign, stream
 from evolve.config import NoveltySection, settings_from
 from evolve.engine.jobs import Jobs, Work
-from evolve.engine.proposals import Draft, Proposer
+from evolve.engine.proposals import Proposer
 from evolve.engine.recorder import Recorder
+from evolve.engine.screening import Draft
 from evolve.evaluation import Report, encode_report
 from evolve.hookspecs import OperatorEntry
 from evolve.plugins import Plugins, Registered

@@ -39,7 +39,7 @@ def played(campaign, *trackers, patience=60.0):
     """Runs a campaign with these trackers; returns what the engine keeps of each."""
     kept = [TrackerThread(f"t{number}", tracker) for number, tracker in enumerate(trackers)]
     with track(campaign, Seen(), kept, patience) as told:
-        told.ending = run(campaign, FakeExecutor(), told)
+        told.reason = run(campaign, FakeExecutor(), told).reason
     return kept
 
 
@@ -101,10 +101,10 @@ def test_a_tracker_that_hangs_stops_no_campaign(bench, caplog):
     kept = [TrackerThread("good", good), TrackerThread("bad", bad)]
     with bench.create(budget=["9programs"]) as campaign, caplog.at_level(logging.WARNING, "evolve"):
         with track(campaign, Seen(), kept, 0.5) as told:
-            told.ending = run(campaign, FakeExecutor(), told)
+            told.reason = run(campaign, FakeExecutor(), told).reason
             assert bad.hangs.wait(60.0)
         count = len(campaign.state.history)
-        assert (told.ending.reason, campaign.state.progress.programs) == ("budget", 9)
+        assert (told.reason, campaign.state.progress.programs) == ("budget", 9)
     assert [one.describe() for one in kept] == [
         f"good: {count} records",
         f"bad: 2 records, and it has not taken {count - 2} records and the end of the run in time",
