@@ -25,11 +25,11 @@ from evolve.engine import Unwatched, open_executor, open_run
 from evolve.engine.isolation import WantedLevel, confine
 from evolve.engine.isolation import wanted_level as choose_isolation
 from evolve.engine.jobs import trial_seed
-from evolve.evaluation import Job, Report, decode_report, encode_job
+from evolve.evaluation import Description, Job, Report, decode_report, encode_job
 from evolve.measuring import Submits
 from evolve.plugins import Plugins
 from evolve.plugins import load as load_plugins
-from evolve.types import Description, Parameters, Program, Task, TaskError, Trial
+from evolve.types import Parameters, Program, Task, TaskError, Trial
 
 __all__ = [
     "CELL",

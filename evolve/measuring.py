@@ -8,8 +8,8 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass
 from typing import Protocol
 
-from evolve.evaluation import Job, Report, decode_report, encode_job, encode_report
-from evolve.types import REPEATABLE, Case, Description, Parameters, Program, Task, Trial, canonical, digest
+from evolve.evaluation import Description, Job, Report, decode_report, encode_job, encode_report
+from evolve.types import REPEATABLE, Case, Parameters, Program, Task, Trial, canonical, digest
 from evolve.types.codec import encode
 
 

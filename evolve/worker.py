@@ -20,6 +20,7 @@ from evolve.evaluation.job import (
     GOES_ON,
     WAITS,
     Charge,
+    Description,
     decode_charge,
     decode_job,
     encode_description,
@@ -30,7 +31,7 @@ from evolve.evaluation.module import TaskCodeError, execute_file
 from evolve.evaluation.version import check_version, deciding
 from evolve.sandbox import Box, Devices
 from evolve.sandbox.kernel import close_to_others
-from evolve.types import ConfigError, Description, EvolveError, Task, TaskError
+from evolve.types import ConfigError, EvolveError, Task, TaskError
 
 if TYPE_CHECKING:  # importing the protocols imports numpy, which a task's own Python may lack
     from evolve.protocols import Evaluator

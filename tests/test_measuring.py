@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from evolve.evaluation import Report, decode_job, encode_report
+from evolve.evaluation import Description, Report, decode_job, encode_report
 from evolve.measuring import Measured, Measuring, trials
-from evolve.types import Case, Description, Evaluation, Outcome, Program, Task
+from evolve.types import Case, Evaluation, Outcome, Program, Task
 
 PROGRAM = Program({"seed.py": "def value():\n    return 6.0\n"})
 

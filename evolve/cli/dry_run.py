@@ -14,13 +14,14 @@ from evolve.campaign.fitting import budget_of, operators_of
 from evolve.cli.output import facts, flat, quoted
 from evolve.cli.request import Plan
 from evolve.engine.proposals import add_prompts
+from evolve.evaluation import Description
 from evolve.models.prices import Cost
 from evolve.protocols import Context, History
 from evolve.stop import spelled
 from evolve.task.grants import NOTHING_GRANTED, granted
 from evolve.task.grants import told as granted_line
 from evolve.testing import RehearsedHistory
-from evolve.types import Description, Evaluation, Origin, Outcome, Progress, Prompt, Record, RecordId, Selection, Task
+from evolve.types import Evaluation, Origin, Outcome, Progress, Prompt, Record, RecordId, Selection, Task
 
 _OF_ONE_PARENT = ("diff", "rewrite")
 """Operators that the seed alone is enough for."""

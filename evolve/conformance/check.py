@@ -19,10 +19,10 @@ from evolve.conformance.seed import MEASUREMENTS, Seed, judged_seed, shown, tria
 from evolve.conformance.twins import twins
 from evolve.conformance.verifying import verified_again
 from evolve.devices import EVERYTHING, Grant
-from evolve.evaluation import Job, LocalExecutor, Report
+from evolve.evaluation import Description, Job, LocalExecutor, Report
 from evolve.plugins import load
 from evolve.sandbox import PLAIN, Means
-from evolve.types import Carried, Description, Evaluation, Outcome, Parameters, Task, TextId
+from evolve.types import Carried, Evaluation, Outcome, Parameters, Task, TextId
 
 
 def _silent(part: str) -> None:

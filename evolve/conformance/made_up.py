@@ -12,9 +12,9 @@ from evolve.conformance.impostors import NO_LIMIT, NO_NUMBER, Impostor, cast
 from evolve.conformance.judges import feedback, in_short, judged
 from evolve.conformance.seed import Seed, shown, trial_of
 from evolve.devices import Grant
-from evolve.evaluation import Job, LocalExecutor, Report
+from evolve.evaluation import Description, Job, LocalExecutor, Report
 from evolve.sandbox import Means
-from evolve.types import Description, Needs, Outcome, Program, Stage, Task
+from evolve.types import Needs, Outcome, Program, Stage, Task
 
 PATIENCE = 5.0
 """A made-up program gets this many times what the seed takes ..."""

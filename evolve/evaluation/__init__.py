@@ -4,6 +4,7 @@ from evolve.evaluation.candidate import Candidate
 from evolve.evaluation.evaluator import evaluator
 from evolve.evaluation.executor import LocalExecutor
 from evolve.evaluation.job import (
+    Description,
     Job,
     Report,
     decode_description,
@@ -17,6 +18,7 @@ from evolve.evaluation.module import TaskModule, task_module
 
 __all__ = [
     "Candidate",
+    "Description",
     "Job",
     "LocalExecutor",
     "Report",

@@ -10,13 +10,13 @@ from concurrent.futures import Future
 from evolve.devices import EVERYTHING, Grant, filter_gpus, find_gpus
 from evolve.evaluation.grants import check_alike, check_grants
 from evolve.evaluation.interpreter import check
-from evolve.evaluation.job import Charge
+from evolve.evaluation.job import Charge, Description
 from evolve.evaluation.lifeline import Lifeline, clean_environment
 from evolve.evaluation.machine import usable_cores
 from evolve.evaluation.slot import Submitted
 from evolve.evaluation.supervisor import RENEWED_AFTER, WorkerQueue, WorkerSupervisor
 from evolve.sandbox import PLAIN, Means
-from evolve.types import Description, Needs, SandboxError, Task, TaskError
+from evolve.types import Needs, SandboxError, Task, TaskError
 
 _GRACE = 30.0
 _CLOSE_SECONDS = 2.0

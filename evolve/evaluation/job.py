@@ -9,7 +9,8 @@ from typing import Literal, TypeVar
 
 from evolve.devices import EVERYTHING, Grant
 from evolve.sandbox import PLAIN, Means
-from evolve.types import Description, Evaluation, Task, TextId, Trial, canonical
+from evolve.types import Description as Description
+from evolve.types import Evaluation, Task, TextId, Trial, canonical
 from evolve.types.codec import decode, encode
 
 Kind = Literal["evaluate", "certify", "fingerprint", "draw"]

@@ -9,7 +9,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 
 from evolve.evaluation.framing import FrameBuffer, send_frame
-from evolve.types import Description
+from evolve.evaluation.job import Description
 
 _PIECE = 1 << 18
 _PRINTED = 4096

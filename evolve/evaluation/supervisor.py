@@ -19,6 +19,7 @@ from evolve.evaluation.job import (
     GOES_ON,
     WAITS,
     Charge,
+    Description,
     Report,
     decode_description,
     encode_charge,
@@ -26,7 +27,7 @@ from evolve.evaluation.job import (
 )
 from evolve.evaluation.lifeline import Lifeline
 from evolve.evaluation.slot import Slot, Submitted
-from evolve.types import Description, Evaluation, Outcome, SandboxError, text_id
+from evolve.types import Evaluation, Outcome, SandboxError, text_id
 
 _log = logging.getLogger(__name__)
 

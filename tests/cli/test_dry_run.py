@@ -11,8 +11,9 @@ from evolve.campaign.estimate import Estimate, ModelEstimate
 from evolve.cli import dry_run
 from evolve.cli.request import Layers, Plan
 from evolve.config import ModelSection, ModelsSection, OperatorsSection, Settings
+from evolve.evaluation import Description
 from evolve.models.prices import Cost
-from evolve.types import Call, Description, Message, Prompt, Section
+from evolve.types import Call, Message, Prompt, Section
 from tests.written import Written, number_task, short_campaign
 
 JUDGE = Description(

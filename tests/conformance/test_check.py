@@ -12,8 +12,8 @@ from evolve.conformance.made_up import hurried
 from evolve.conformance.predicting import prediction
 from evolve.conformance.seed import noisy
 from evolve.devices import find_gpus
-from evolve.evaluation import LocalExecutor
-from evolve.types import Description, Stage, Task, TaskError
+from evolve.evaluation import Description, LocalExecutor
+from evolve.types import Stage, Task, TaskError
 
 pytestmark = pytest.mark.integration
 

@@ -9,6 +9,7 @@ from judge_fakes import small_task
 
 from evolve.evaluation.job import (
     Charge,
+    Description,
     Job,
     Report,
     decode_charge,
@@ -21,7 +22,7 @@ from evolve.evaluation.job import (
     encode_report,
 )
 from evolve.sandbox import Means
-from evolve.types import Description, Evaluation, Outcome, Parameters, Trial, text_id
+from evolve.types import Evaluation, Outcome, Parameters, Trial, text_id
 
 NAMES = st.text(max_size=8)
 TRIALS = st.builds(

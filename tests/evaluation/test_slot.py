@@ -6,8 +6,8 @@ from concurrent.futures import Future
 import pytest
 
 from evolve.evaluation.framing import receive_frame, send_frame
+from evolve.evaluation.job import Description
 from evolve.evaluation.slot import Slot, Submitted
-from evolve.types import Description
 
 
 @pytest.fixture

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import evolve.task
 from evolve.commands import Worker
-from evolve.evaluation import Job, Report, decode_job, encode_report
+from evolve.evaluation import Description, Job, Report, decode_job, encode_report
 from evolve.plugins import load
-from evolve.types import Description, Evaluation, Origin, Outcome, Program, Ruled, Settled, Task, TextId, text_id
+from evolve.types import Evaluation, Origin, Outcome, Program, Ruled, Settled, Task, TextId, text_id
 from evolve_publish.checks import Verification
 from evolve_publish.export import Export, export_program
 from evolve_publish.files import MANIFEST, Contents, add_manifest

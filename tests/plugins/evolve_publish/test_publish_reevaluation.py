@@ -10,8 +10,8 @@ from exported_here import Found, ReadingJudges, changed, verdicts, verified
 
 import evolve.task
 from evolve.commands import Worker
-from evolve.evaluation import Report, encode_report
-from evolve.types import FROM_SCRATCH, Description, Evaluation, Origin, Outcome, Task, TextId, text_id
+from evolve.evaluation import Description, Report, encode_report
+from evolve.types import FROM_SCRATCH, Evaluation, Origin, Outcome, Task, TextId, text_id
 from evolve_publish.checks import AGREES, CANNOT_BE_TOLD, DIFFERS
 from evolve_publish.claims import RECORD, Claims, JudgingClaim, TaskClaim
 from evolve_publish.reevaluation import Reevaluation, check_certificate
