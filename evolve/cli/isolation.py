@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 import click
 
 from evolve.cli.output import say
-from evolve.engine.isolation import LEVELS, VARIABLE, IsolationMeans
+from evolve.engine.isolation import LEVELS, VARIABLE, Confinement
 from evolve.sandbox.means import Means
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -18,7 +18,7 @@ def sandbox_option(command: Command) -> Command:
     return click.option("--sandbox", type=click.Choice(LEVELS), help=told)(command)
 
 
-def note_isolation(found: IsolationMeans) -> Means:
+def note_isolation(found: Confinement) -> Means:
     """Returns the means, and prints a note about a level that nobody asked for."""
     if found.unasked:
         say(f"evolve: note: isolation {found.line}", err=True)

@@ -32,7 +32,7 @@ class WantedLevel:
 
 
 @dataclass(frozen=True, slots=True)
-class IsolationMeans:
+class Confinement:
     """The means that confine candidates, and the line that describes them: what is missing for `strict`, why, and the remedy; `lacking` is the
     first part of that. `unasked`: nobody asked for a level this low, and the programs are harmless."""
 
@@ -58,23 +58,23 @@ def wanted_level(
     return WantedLevel(Level(word), said=True)
 
 
-def confine(task: Task, wanted: WantedLevel, *, harmless: bool = False) -> IsolationMeans:
+def confine(task: Task, wanted: WantedLevel, *, harmless: bool = False) -> Confinement:
     """Returns the best means for a task's candidates. `harmless`: no model wrote the programs, so they run at `reduced` where the machine reaches no more
     and nobody asked for more. Raises `SandboxError` where the wanted level is not reached, and `TaskError`. Call before any thread is started."""
     if wanted.level is Level.NONE:
-        return IsolationMeans(NOTHING, NOTHING.line)
+        return Confinement(NOTHING, NOTHING.line)
     if task.python:
         check(task.python, clean_environment(os.environ))
     found = probe(task.python)
     accepted = harmless and not wanted.said and found.level is Level.REDUCED
     means = choose_means(Level.REDUCED if accepted else wanted.level, found)
     told = describe_means(found, means)
-    return IsolationMeans(means, f"{told}. {NOT_MORE}" if accepted else told, accepted, describe_causes(found))
+    return Confinement(means, f"{told}. {NOT_MORE}" if accepted else told, accepted, describe_causes(found))
 
 
 def confine_campaign(
     campaign: Campaign, wanted: WantedLevel, task: Task | None = None, *, brought: bool = False
-) -> IsolationMeans:
+) -> Confinement:
     """Returns the means for more of a campaign, never below the level that its earlier runs reached. `task` is its newer version; `brought`:
     programs from elsewhere are evaluated. Raises `SandboxError`."""
     task = campaign.task if task is None else task

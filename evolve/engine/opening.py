@@ -10,7 +10,7 @@ from evolve.campaign import Campaign, logs
 from evolve.campaign.fitting import operators_of
 from evolve.config import Settings
 from evolve.devices import EVERYTHING, Grant
-from evolve.engine.isolation import IsolationMeans, WantedLevel, confine, confine_campaign, is_harmless
+from evolve.engine.isolation import Confinement, WantedLevel, confine, confine_campaign, is_harmless
 from evolve.engine.loop import Ending, run
 from evolve.engine.metering import NOBODY, Members
 from evolve.engine.trackers import TrackerThread, Watch, make_trackers, track
@@ -42,7 +42,7 @@ class RunRequest:
     slots: int = 0
     brought: bool = False
 
-    def confine(self) -> IsolationMeans:
+    def confine(self) -> Confinement:
         """Returns the means that confine the run's candidates. Raises `SandboxError` or `TaskError`. Call before any thread is started."""
         if self.campaign is not None:
             return confine_campaign(self.campaign, self.wanted, self.task, brought=self.brought)
@@ -63,7 +63,7 @@ class OpenRun:
 
     campaign: Campaign
     executor: Executor
-    confinement: IsolationMeans
+    confinement: Confinement
     models: Members
     trackers: tuple[TrackerThread, ...]
 
