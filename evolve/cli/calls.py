@@ -2,8 +2,7 @@
 
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from itertools import groupby
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -12,9 +11,9 @@ from evolve import wording
 from evolve.campaign import existing_path, workspace
 from evolve.cli.output import brief, debug_option, emit, emit_all, facts, json_option, one_line, quoted, say, table
 from evolve.log import Log
-from evolve.models.cassette import RecordedAnswer, add_answers, as_question
+from evolve.models.cassette import RecordedAnswer, add_answers
 from evolve.report import CallLine, WholeCall, call_line, whole_call
-from evolve.types import Call, ConfigError, Message, Prompt, Replied, Section, TextId, Usage
+from evolve.types import Call, ConfigError, Replied, TextId, Usage
 
 SHOWN = 20
 _ERROR = 100
@@ -216,9 +215,9 @@ def answers_of(log: Log) -> Iterator[RecordedAnswer]:
 
 def _to_answer(log: Log, call: Call, sample: int) -> RecordedAnswer:
     usage = Usage(call.prompt_tokens, call.completion_tokens, call.cached_tokens, call.exact)
-    return replace(
-        as_question(_to_prompt(log, call), sample),
-        request=call.request,
+    return RecordedAnswer(
+        call.request,
+        sample,
         reply=_read_text(log, call.reply),
         thinking=_read_text(log, call.thinking),
         finish=call.finish,
@@ -226,13 +225,3 @@ def _to_answer(log: Log, call: Call, sample: int) -> RecordedAnswer:
         revision=call.revision,
         error=call.error,
     )
-
-
-def _to_prompt(log: Log, call: Call) -> Prompt:
-    """Returns the prompt of a call; sections of one role in a row are one message."""
-    messages = tuple(
-        Message(role, tuple(Section(part.name, log.text(TextId(part.text))) for part in parts))
-        for role, parts in groupby(call.prompt, key=lambda part: part.role)
-    )
-    given = call.parameters
-    return Prompt(messages, given.get("temperature"), given.get("effort", ""), given.get("max_tokens", 0))
