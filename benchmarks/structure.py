@@ -101,7 +101,6 @@ def measure(reference: str, operators: Sequence[str], seed: int, programs: int, 
         "budget": [f"{programs}programs"],
         "judges": judges,
         "seed": seed,
-        "cache": False,
         "operators": {"names": list(operators)},
     }
     wanted = WantedLevel(Level.REDUCED)

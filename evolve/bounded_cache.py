@@ -1,4 +1,4 @@
-"""What was made of settled records, kept for the next time: the prompts of a campaign tell of the same ones again and again.
+"""Cache of what was made of settled records: the prompts of a campaign tell of the same ones again and again.
 
 Invariant: a value is the same whether it was kept or not, for its key says all that it follows from; how many are kept is bounded."""
 

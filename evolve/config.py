@@ -132,6 +132,15 @@ class StrategySection(SettingsSection):
     settings: dict[str, Any] = Field(default_factory=dict, description="the strategy's own settings: below")
 
 
+class ExecutorSection(SettingsSection):
+    """`executor.*`: what runs the evaluations."""
+
+    name: str = Field(
+        default="local", description='what runs the evaluations: `"local"`, or one that a plugin registers'
+    )
+    settings: dict[str, Any] = Field(default_factory=dict, description="the executor's own settings")
+
+
 class OperatorsSection(SettingsSection):
     """`operators.*`: names (none: the strategy's default), and settings by operator."""
 
@@ -265,11 +274,8 @@ class NoveltySection(SettingsSection):
 
 
 class OutageSection(SettingsSection):
-    """`outage.*`: what a campaign does when its machinery fails."""
+    """`outage.*`: what a campaign does when its models are down."""
 
-    wait_seconds: FiniteFloat = Field(
-        default=600.0, ge=0, description="how long it waits for workers that fail on the seed, too, before it gives up"
-    )
     model_wait_seconds: FiniteFloat = Field(
         default=1800.0, ge=0, description="how long it waits for a model that is down before it does without it"
     )
@@ -327,17 +333,12 @@ class Settings(SettingsSection):
         description="how candidates must be isolated at least: `strict`, `standard`, `reduced`, or exactly `none`; the best that the machine "
         "has is used. Also `--sandbox`, and `EVOLVE_SANDBOX`, which comes before a campaign file. See the sandbox",
     )
-    deterministic: bool = Field(default=False, description="one step at a time and no cache; also `--deterministic`")
-    cache: bool = Field(
-        default=True,
-        description="results of earlier campaigns on the same version of a deterministic task are used again, where an evaluation took 0.1 s or "
-        "more. For a plugin's evaluator the same release of its package is wanted, too; one that is installed with `pip install -e` is "
-        "evaluated anew",
-    )
+    deterministic: bool = Field(default=False, description="one step at a time; also `--deterministic`")
     carry: bool = Field(
         default=True,
         description="children are given what their parents left, where the task says what that is (`[carry]`)",
     )
+    executor: Annotated[ExecutorSection, _as_table("name", str)] = ExecutorSection()
     strategy: Annotated[StrategySection, _as_table("name", str)] = StrategySection()
     operators: Annotated[OperatorsSection, _as_table("names", list)] = OperatorsSection()
     models: ModelsSection = ModelsSection()
@@ -372,6 +373,14 @@ def validate_settings(tree: Mapping[str, Any]) -> Settings:
         return Settings.model_validate(dict(tree))
     except ValidationError as error:
         raise ConfigError(_explain(error)) from error
+
+
+def restore_settings(values: Mapping[str, Any]) -> Settings:
+    """Settings that a log holds; it may be older than the removal of a key."""
+    # Keys that earlier versions wrote; nothing depends on them any more.
+    kept = {key: value for key, value in values.items() if key != "cache"}
+    outage = {key: value for key, value in values.get("outage", {}).items() if key != "wait_seconds"}
+    return validate_settings({**kept, "outage": outage})
 
 
 def with_templates(settings: Settings) -> Settings:

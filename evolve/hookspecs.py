@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import pluggy
 
-from evolve.protocols import Evaluator, Model, Operator, Strategy, Tracker
+from evolve.protocols import Evaluator, Executor, Model, Operator, Strategy, Tracker
 from evolve.types import Program, Section, Selection, Task, Traits
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
+
+    from evolve.devices import Grant
+    from evolve.sandbox import Means
 
 hookspec = pluggy.HookspecMarker("evolve")
 hookimpl = pluggy.HookimplMarker("evolve")
@@ -53,7 +56,7 @@ class OperatorEntry:
 
     @property
     def traits(self) -> Traits:
-        """What a strategy must know of it."""
+        """Properties that a strategy must know."""
         return Traits(self.needs_model, self.parents, self.takes_failures)
 
 
@@ -90,6 +93,33 @@ class StrategyEntry:
     history_free_operators: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class ExecutorRequest:
+    """Work for an executor: `slots` evaluation workers for one task. `means` confine candidates on this machine, which never see the paths
+    `hidden`; `devices` are those that stages may lease."""
+
+    task: Task
+    slots: int
+    means: "Means"
+    hidden: Sequence[str]
+    devices: "Grant"
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutorEntry:
+    """An executor, for the setting `executor.name`. The factory gets the settings and the request, before any thread of the engine starts."""
+
+    name: str
+    factory: Callable[[Settings, ExecutorRequest], Executor]
+    settings: "type[BaseModel] | None" = None
+
+
+@hookspec
+def register_executors() -> Sequence[ExecutorEntry]:
+    """Executors that this plugin provides: where the jobs of a campaign are evaluated."""
+    return ()
+
+
 @hookspec
 def register_evaluators() -> Sequence[EvaluatorEntry]:
     """Evaluators that this plugin provides."""
@@ -122,11 +152,11 @@ def register_trackers() -> Sequence[TrackerEntry]:
 
 @hookspec
 def prompt_sections(task: Task, selection: Selection) -> Sequence[Section]:
-    """What the model should read too: named sections of Markdown. Proposal thread; the same for the same arguments."""
+    """Returns named sections of Markdown for the prompt. Proposal thread; the same for the same arguments."""
     return ()
 
 
 @hookspec
 def screen_program(task: Task, program: Program, parents: Sequence[Program]) -> str | None:
-    """A reason not to judge a program, or None. Proposal thread; pure."""
+    """Returns a reason not to evaluate a program, or None. Proposal thread; pure."""
     return None

@@ -13,13 +13,22 @@ import pluggy
 
 import evolve
 from evolve import hookspecs
-from evolve.hookspecs import EvaluatorEntry, ModelEntry, OperatorEntry, StrategyEntry, TrackerEntry
-from evolve.protocols import Evaluator, Model, Operator, Strategy, Tracker
+from evolve.hookspecs import (
+    EvaluatorEntry,
+    ExecutorEntry,
+    ExecutorRequest,
+    ModelEntry,
+    OperatorEntry,
+    StrategyEntry,
+    TrackerEntry,
+)
+from evolve.protocols import Evaluator, Executor, Model, Operator, Strategy, Tracker
 from evolve.types import ConfigError, EvaluatorSource, EvolveError, PluginError, Program, Section, Selection, Task
 from evolve.types.errors import did_you_mean
 
 BUNDLED = (
     "evolve.evaluators",
+    "evolve.executors",
     "evolve.operators",
     "evolve.strategies",
     "evolve.models",
@@ -33,7 +42,7 @@ BUNDLED = (
 GROUP = "evolve"
 
 T = TypeVar("T")
-Entry = TypeVar("Entry", EvaluatorEntry, ModelEntry, OperatorEntry, StrategyEntry, TrackerEntry)
+Entry = TypeVar("Entry", EvaluatorEntry, ExecutorEntry, ModelEntry, OperatorEntry, StrategyEntry, TrackerEntry)
 
 
 def guarded(plugin: str, call: Callable[..., T], *arguments: Any) -> T:
@@ -58,7 +67,7 @@ class Registered(Generic[Entry]):
 
 @dataclass(frozen=True)
 class Plugins:
-    """What the loaded plugins provide, by name. One per campaign: there is no global."""
+    """Entries of the loaded plugins, by name. One per campaign: there is no global."""
 
     manager: pluggy.PluginManager
     evaluators: Mapping[str, Registered[EvaluatorEntry]]
@@ -66,58 +75,64 @@ class Plugins:
     strategies: Mapping[str, Registered[StrategyEntry]]
     models: Mapping[str, Registered[ModelEntry]]
     trackers: Mapping[str, Registered[TrackerEntry]] = field(default_factory=dict)
+    executors: Mapping[str, Registered[ExecutorEntry]] = field(default_factory=dict)
 
     def evaluator(self, source: EvaluatorSource) -> Evaluator:
-        """The evaluator that a task names; raises `ConfigError`, `PluginError`."""
+        """Returns the evaluator that a task names; raises `ConfigError`, `PluginError`."""
         found = _find("evaluator", source.plugin or "", self.evaluators)
-        return guarded(found.plugin, found.entry.factory, _checked(found, source.settings))
+        return guarded(found.plugin, found.entry.factory, _check_settings(found, source.settings))
 
     def evaluator_release(self, source: EvaluatorSource) -> str | None:
-        """The package and version that a task's evaluator comes from: empty for a file of the task's own, and None where the code may
+        """Returns the package and version that a task's evaluator comes from: empty for a file of the task's own, and None where the code may
         change without a new version, as it does in an editable installation."""
         if source.plugin is None:
             return ""
         return _release(_find("evaluator", source.plugin, self.evaluators).plugin)
 
     def operator(self, name: str, settings: Mapping[str, Any]) -> Operator:
-        """An operator with its settings; raises `ConfigError`, `PluginError`."""
+        """Returns an operator with its settings; raises `ConfigError`, `PluginError`."""
         found = _find("operator", name, self.operators)
-        return guarded(found.plugin, found.entry.factory, _checked(found, settings))
+        return guarded(found.plugin, found.entry.factory, _check_settings(found, settings))
 
     def strategy(self, name: str, settings: Mapping[str, Any], operators: Sequence[str]) -> Strategy:
-        """A strategy with its settings, for a campaign with these operators; raises `ConfigError`, `PluginError`."""
+        """Returns a strategy with its settings, for a campaign with these operators; raises `ConfigError`, `PluginError`."""
         found = _find("strategy", name, self.strategies)
-        return guarded(found.plugin, found.entry.factory, _checked(found, settings), tuple(operators))
+        return guarded(found.plugin, found.entry.factory, _check_settings(found, settings), tuple(operators))
 
     def model(self, kind: str, settings: Mapping[str, Any]) -> Model:
-        """A model of a kind with its settings; raises `ConfigError`, `PluginError`, `ModelError`."""
+        """Returns a model of a kind with its settings; raises `ConfigError`, `PluginError`, `ModelError`."""
         found = _find("kind of model", kind, self.models)
         return guarded(found.plugin, found.entry.factory, self.model_settings(kind, settings))
 
     def model_settings(self, kind: str, settings: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The settings of a kind of model with their defaults; raises `ConfigError` for those that it cannot have."""
-        return _checked(_find("kind of model", kind, self.models), settings)
+        """Returns the settings of a kind of model with their defaults; raises `ConfigError` for those that it cannot have."""
+        return _check_settings(_find("kind of model", kind, self.models), settings)
 
     def model_kind(self, kind: str) -> ModelEntry:
-        """What is registered under this name; raises `ConfigError`."""
+        """Returns the entry of a kind of model; raises `ConfigError`."""
         return _find("kind of model", kind, self.models).entry
 
+    def executor(self, name: str, settings: Mapping[str, Any], request: ExecutorRequest) -> Executor:
+        """Returns an executor for a request; raises `ConfigError`, `PluginError`, and what the executor raises."""
+        found = _find("executor", name, self.executors)
+        return guarded(found.plugin, found.entry.factory, _check_settings(found, settings), request)
+
     def tracker(self, name: str, settings: Mapping[str, Any]) -> Tracker:
-        """A tracker with its settings; raises `ConfigError`, `PluginError`."""
+        """Returns a tracker with its settings; raises `ConfigError`, `PluginError`."""
         found = _find("tracker", name, self.trackers)
-        return guarded(found.plugin, found.entry.factory, _checked(found, settings))
+        return guarded(found.plugin, found.entry.factory, _check_settings(found, settings))
 
     def tracker_settings(self, name: str, settings: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The settings of a tracker with their defaults; raises `ConfigError` for those that it cannot have."""
-        return _checked(_find("tracker", name, self.trackers), settings)
+        """Returns the settings of a tracker with their defaults; raises `ConfigError` for those that it cannot have."""
+        return _check_settings(_find("tracker", name, self.trackers), settings)
 
     def strategy_accepts(self, name: str, key: str) -> bool:
-        """The strategy has a setting of this name."""
+        """Returns whether the strategy has a setting of this name."""
         model = _find("strategy", name, self.strategies).entry.settings
         return model is not None and key in model.model_fields
 
     def operators_of(self, strategy: str, wanted: Sequence[str], *, models: bool = False) -> tuple[str, ...]:
-        """The operators that a campaign with this strategy has: those that are wanted, else the strategy's default. `models`: it has models
+        """Returns the operators that a campaign with this strategy has: those that are wanted, else the strategy's default. `models`: it has models
         that propose. Raises `ConfigError`."""
         free = _find("strategy", strategy, self.strategies).entry.history_free_operators
         for name in wanted:
@@ -138,7 +153,7 @@ class Plugins:
         return tuple(wanted) or self._default(free, models)
 
     def usable(self, names: Sequence[str], seed: Program, seconds: float | None) -> tuple[str, ...]:
-        """Those of a campaign's default operators that are meant for such a task: for a seed that is judged in so many seconds (None: not
+        """Returns those of a campaign's default operators that are meant for such a task: for a seed that is evaluated in so many seconds (None: not
         known, or not to decide), and for files like its. All, where none is."""
         found = [name for name in names if _is_meant_for(self.operators[name].entry, seed, seconds)]
         return tuple(found or names)
@@ -149,7 +164,7 @@ class Plugins:
         return tuple(entry.name for entry in able if (entry.history_free if free else entry.embedded))
 
     def prompt_sections(self, task: Task, selection: Selection) -> tuple[Section, ...]:
-        """What the plugins add to a prompt, in the order of their names."""
+        """Returns the plugins' sections of a prompt, in the order of their names."""
         given = {"task": task, "selection": selection}
         found: list[Section] = []
         for hook in sorted(self.manager.hook.prompt_sections.get_hookimpls(), key=lambda hook: hook.plugin_name):
@@ -164,9 +179,9 @@ class Plugins:
         return tuple(found)
 
     def screen(self, task: Task, program: Program, parents: Sequence[Program]) -> str | None:
-        """The first reason that a plugin has not to judge the program."""
+        """Returns the first reason that a plugin has not to evaluate the program."""
         for hook in self.manager.hook.screen_program.get_hookimpls():
-            reason = guarded(hook.plugin_name, hook.function, *_ordered(hook.argnames, task, program, parents))
+            reason = guarded(hook.plugin_name, hook.function, *_order_arguments(hook.argnames, task, program, parents))
             if reason:
                 return f"{hook.plugin_name}: {reason}"
         return None
@@ -178,7 +193,7 @@ def _is_meant_for(entry: OperatorEntry, seed: Program, seconds: float | None) ->
     return seconds is None or entry.embedded_below_seconds is None or seconds < entry.embedded_below_seconds
 
 
-def _ordered(names: Sequence[str], task: Task, program: Program, parents: Sequence[Program]) -> list[Any]:
+def _order_arguments(names: Sequence[str], task: Task, program: Program, parents: Sequence[Program]) -> list[Any]:
     """A hook may leave out arguments that it does not need."""
     given = {"task": task, "program": program, "parents": parents}
     return [given[name] for name in names]
@@ -193,8 +208,8 @@ def _find(kind: str, name: str, known: Mapping[str, Registered[Entry]]) -> Regis
     return known[name]
 
 
-def _checked(found: Registered[Any], settings: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The settings with their defaults, as the entry's model has them."""
+def _check_settings(found: Registered[Any], settings: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Returns the settings with their defaults, as the entry's model has them."""
     model, name = found.entry.settings, found.entry.name
     if model is None:
         if settings:
@@ -241,13 +256,13 @@ def _release(plugin: str) -> str | None:
 
 
 def _is_editable(package: Distribution) -> bool:
-    """Whether pip only points to where the package is worked on (PEP 610)."""
+    """Returns whether pip only points to where the package is worked on (PEP 610)."""
     origin = json.loads(package.read_text("direct_url.json") or "{}")
     return bool(origin.get("dir_info", {}).get("editable", False))
 
 
 def installed() -> tuple[EntryPoint, ...]:
-    """The plugins that other packages bring, not loaded yet."""
+    """Returns the plugins that other packages bring, not loaded yet."""
     return tuple(entry_points(group=GROUP))
 
 
@@ -273,6 +288,7 @@ def load(points: Iterable[EntryPoint] | None = None) -> Plugins:
         _entries(manager.hook.register_strategies, StrategyEntry),
         _entries(manager.hook.register_models, ModelEntry),
         _entries(manager.hook.register_trackers, TrackerEntry),
+        _entries(manager.hook.register_executors, ExecutorEntry),
     )
 
 

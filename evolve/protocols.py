@@ -1,4 +1,4 @@
-"""What plugins implement and what they are given. Signatures, threads and errors are the contract; see `docs/plugins.md`.
+"""Interfaces that plugins implement, and the values that they are given. Signatures, threads and errors are the contract; see `docs/plugins.md`.
 
 Invariant: nothing here holds state; the engine and every plugin meet in these types alone."""
 
@@ -16,6 +16,7 @@ from evolve.types import (
     Asked,
     Child,
     ConfigError,
+    Description,
     Evaluation,
     Event,
     Lesson,
@@ -56,10 +57,10 @@ class History(Protocol):
         """The fitness as measured, larger is better; None for a failure."""
 
     def is_current(self, record: RecordId) -> bool:
-        """It settled under the present version of the task: scores of earlier versions cannot be compared with its score."""
+        """Returns whether it settled under the present version of the task: scores of earlier versions cannot be compared with its score."""
 
     def violation(self, record: RecordId) -> float:
-        """How far it misses the task's constraints, as measured; 0 where it meets them, and for a failure."""
+        """Returns how far it misses the task's constraints, as measured; 0 where it meets them, and for a failure."""
 
     def outcome(self, record: RecordId) -> Outcome: ...
     def operator(self, record: RecordId) -> str:
@@ -74,7 +75,7 @@ class History(Protocol):
 
     def program_id(self, record: RecordId) -> ProgramId | None: ...
     def extras(self, plugin: str, after: RecordId = 0) -> Sequence[tuple[RecordId, Any]]:
-        """What `plugin` stored with the records later than `after`, in their order; what an earlier version of the task judged
+        """Returns what `plugin` stored with the records later than `after`, in their order; what an earlier version of the task judged
         is left out."""
 
     def record(self, record: RecordId) -> Record: ...
@@ -84,7 +85,7 @@ class History(Protocol):
 
 
 class View(Protocol):
-    """What a strategy sees when it is asked; read-only."""
+    """View of a campaign for a strategy that is asked; read-only."""
 
     @property
     def task(self) -> Task: ...
@@ -106,7 +107,7 @@ class View(Protocol):
         judged quickly, or in another language. They do not change after the seed has settled."""
 
     def traits(self, operator: str) -> Traits:
-        """What an operator needs of its selection."""
+        """Returns what an operator needs of its selection."""
 
     @property
     def budget_used(self) -> float:
@@ -129,15 +130,15 @@ class Caller(Protocol):
 
     @property
     def name(self) -> str:
-        """What the campaign calls it."""
+        """Name of the model in the campaign."""
 
     @property
     def context_tokens(self) -> int:
-        """How long prompt and answer may be together."""
+        """Bound of prompt and answer together."""
 
     @property
     def max_tokens(self) -> int:
-        """How long an answer may be, its thinking included."""
+        """Bound of an answer, its thinking included."""
 
     def complete(self, prompt: Prompt, samples: int = 1) -> Sequence[Reply]:
         """So many answers to one prompt. Raises `ModelError` where there was none at all; fewer than asked for are returned."""
@@ -147,7 +148,7 @@ class Caller(Protocol):
 
 
 def no_model(purpose: str) -> Caller:
-    """Where a campaign has no model; raises `ConfigError`."""
+    """Raises `ConfigError`, for a campaign without a model."""
     raise ConfigError(
         f"a model is needed ({purpose}), and this campaign has none. Do: name one, such as --model gpt-5-mini, or --model mailbox:DIR"
     )
@@ -155,7 +156,7 @@ def no_model(purpose: str) -> Caller:
 
 @dataclass(frozen=True)
 class Context:
-    """What an operator may use. `history` and `lessons` end with what had settled and was written when the step was asked; `rng` belongs
+    """Values that an operator may use. `history` and `lessons` end with what had settled and was written when the step was asked; `rng` belongs
     to the step; `deadline` is a time of `time.monotonic`. `model(purpose)` is what to call: for "propose" and "repair" the selection's model, for "reflect", "novelty" and "embed"
     the one that the campaign's settings name, else the same; raises `ConfigError` where there is none. `templates` replace those of the engine's prompts, by name; `sections` are what plugins add to
     every prompt of this selection, and `prompt_tokens` is how long one may be. `quarantined` are the programs that were ruled out when the
@@ -188,7 +189,7 @@ class Model(Protocol):
     model does neither."""
 
     def check(self, deadline: float, cancelled: threading.Event) -> Usage:
-        """Whether calls can succeed, at the cost of one small call at most: raises `ModelError` with the remedy where they cannot."""
+        """Checks that calls can succeed, at the cost of one small call at most: raises `ModelError` with the remedy where they cannot."""
 
     def complete(
         self, prompt: Prompt, *, samples: Sequence[int], deadline: float, cancelled: threading.Event
@@ -218,7 +219,7 @@ class Evaluator(Protocol):
         """The cascade in its order; a stage's function gets a `Candidate` and a `Trial`."""
 
     def functions(self, task: Task) -> Mapping[str, Callable[[Mapping[str, Any], Trial], Any]]:
-        """What it can do with an evaluation's artifacts: any of `certify` (an `Evaluation` with the exact value),
+        """Returns what it can do with an evaluation's artifacts: any of `certify` (an `Evaluation` with the exact value),
         `fingerprint` (a text that names the basin), `draw` (an SVG picture)."""
 
 
@@ -247,20 +248,24 @@ class Tracker(Protocol):
 
 
 class Executor(Protocol):
-    """Where judging happens. `job` and the result are canonical JSON in UTF-8: never a pickle."""
+    """Runs the evaluations of one task. `job` and the result are canonical JSON in UTF-8: never a pickle. Any thread may call."""
+
+    def describe(self) -> Description:
+        """Waits for the first worker and returns its description. Raises `TaskError` where the evaluator does not load, and `SandboxError`
+        where no worker starts."""
 
     def capacity(self, needs: Needs) -> int:
-        """How many such jobs can run at once; 0 means never, and is an error now instead of a wait for ever."""
+        """Returns how many such jobs can run at once; 0 means never, and is an error now instead of a wait for ever."""
 
     def submit(self, job_id: str, job: bytes) -> "Future[bytes]":
-        """`job_id` is step and index, known from the log."""
+        """Queues a job under the id of its step and index. Its future ends with a report, or is cancelled; a failure of the machinery is a
+        report with the outcome `internal`."""
 
-    def attach(self, job_id: str) -> "Future[bytes] | None":
-        """A job that survived a restart of the engine."""
+    def cancel(self, job_id: str) -> None:
+        """Cancels the future of a job that no worker has begun, before it returns; any other job ends as it would have."""
 
-    def cancel(self, job_id: str) -> None: ...
     def resize(self, slots: int) -> None:
-        """So many jobs run side by side from now on; what is being judged is judged to its end."""
+        """Runs so many jobs side by side from now on; those under way end."""
 
     def close(self) -> None:
-        """Ends every process that it started."""
+        """Ends every process that it started, and cancels what is open. May be called twice."""

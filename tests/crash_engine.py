@@ -124,10 +124,11 @@ def begin(place: Path, task_folder: Path, budget: str, *, deterministic: bool) -
     """A new campaign, in the order of `evolve run`: the judges, the log, the loop."""
     task = evolve.task.load(str(task_folder), {})
     values = {"task": str(task_folder), "budget": [budget], "judges": SLOTS, "deterministic": deterministic}
-    with closing(ListingExecutor(task, place)) as executor:
-        judges = executor.describe()
-        with Campaign.create(settings_from(values), task, plugins.load(), place) as campaign:
-            return run(campaign, executor, judges, Witness(place))
+    with (
+        closing(ListingExecutor(task, place)) as executor,
+        Campaign.create(settings_from(values), task, plugins.load(), place) as campaign,
+    ):
+        return run(campaign, executor, Witness(place))
 
 
 def go_on(place: Path, watch: Watch | None = None) -> Ending:
@@ -136,7 +137,7 @@ def go_on(place: Path, watch: Watch | None = None) -> Ending:
         Campaign.open(None, plugins.load(), place, readonly=False) as campaign,
         closing(ListingExecutor(campaign.task, place)) as executor,
     ):
-        return run(campaign, executor, executor.describe(), watch or Witness(place))
+        return run(campaign, executor, watch or Witness(place))
 
 
 def die_at(when: str, commit: int) -> None:

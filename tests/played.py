@@ -21,14 +21,14 @@ from evolve.cli.calls import answers_of
 from evolve.cli.model_specs import read_campaign_file
 from evolve.config import settings_from
 from evolve.engine import Ending, Unwatched, run
-from evolve.engine.members import Member, Members
-from evolve.evaluation import Description, decode_job
+from evolve.engine.metering import Member, Members
+from evolve.evaluation import decode_job
 from evolve.models.cassette import RecordedAnswer, add_answers, read_recording
 from evolve.task import load
-from evolve.types import Needs, Program, Prompt, Reply, Settled, Usage, canonical, estimate_tokens
+from evolve.types import Description, Needs, Program, Prompt, Reply, Settled, Usage, canonical, estimate_tokens
 
 BY_HAND = Path(__file__).parent / "data" / "by_hand"
-JUDGES = Description(stages=("evaluate",), hardware="recorded", isolation="recorded")
+DESCRIPTION = Description(stages=("evaluate",), hardware="recorded", isolation="recorded")
 
 
 class RecordedJudge:
@@ -38,6 +38,9 @@ class RecordedJudge:
         lines = map(json.loads, (folder / "judgements.jsonl").read_text("utf-8").splitlines())
         self._reports = {line["job"]: (line["program"], line["report"]) for line in lines}
         self.jobs: dict[str, bytes] = {}
+
+    def describe(self) -> Description:
+        return DESCRIPTION
 
     def capacity(self, needs: Needs) -> int:
         return 1
@@ -50,9 +53,6 @@ class RecordedJudge:
         future: Future[bytes] = Future()
         future.set_result(canonical(report).encode())
         return future
-
-    def attach(self, job_id: str) -> None:
-        return None
 
     def cancel(self, job_id: str) -> None:
         """Every job is done when it is submitted."""
@@ -102,8 +102,8 @@ def opened(folder: Path, home: Path) -> Iterator[Campaign]:
 def replayed(campaign: Campaign, judge: RecordedJudge) -> Ending:
     """Runs it with the cassette as its model and the recorded reports as its judge."""
     with ExitStack() as resources:
-        members = Members.opened(campaign.settings, campaign.plugins, resources)
-        return run(campaign, judge, JUDGES, Unwatched(), members)
+        members = Members.open(campaign.settings, campaign.plugins, resources)
+        return run(campaign, judge, Unwatched(), members)
 
 
 def summary(campaign: Campaign) -> dict[str, Any]:
@@ -145,7 +145,7 @@ def keyed_anew(folder: Path) -> tuple[list[RecordedAnswer], dict[str, Any]]:
     with tempfile.TemporaryDirectory() as home, opened(folder, Path(home)) as campaign:
         (section,) = campaign.settings.models.members
         member = Member(section, old, threading.BoundedSemaphore(section.concurrency))
-        run(campaign, RecordedJudge(folder), JUDGES, Unwatched(), Members([member], campaign.settings.models))
+        run(campaign, RecordedJudge(folder), Unwatched(), Members([member], campaign.settings.models))
         return list(answers_of(campaign.log)), summary(campaign)
 
 

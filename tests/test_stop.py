@@ -7,11 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evolve import stop
 from evolve.stop import (
-    SCARCITY,
+    RESOURCES,
+    UNITS,
     Amount,
     Budget,
     Resource,
+    ResourceKind,
+    Unit,
     Until,
     any_of,
     budget_from,
@@ -115,7 +119,7 @@ def test_what_is_no_moment_is_exact_as_it_is(text: str) -> None:
         (["5s", "100programs", "1h"], "seconds"),
         (["until=07:30", "until=08:30"], "the time of the clock"),
         (["fitness=2", "fitness=3"], "fitness"),
-        (["1gpuh", "2gpuh"], "GPU seconds"),
+        (["1gpuh", "2gpuh"], "GPU hours"),
     ],
 )
 def test_two_budgets_that_count_the_same_are_refused(texts: list[str], kind: str) -> None:
@@ -134,7 +138,6 @@ def test_a_time_of_the_day_is_used_up_as_the_clock_moves() -> None:
     assert budget.used(Progress(), None, NOON + 3600) == 0.5
     assert not budget.spent(Progress(), None, NOON + 7199)
     assert budget.spent(Progress(), None, NOON + 7200)
-    assert [budget.allows(Progress(), 9, None, NOON + seconds) for seconds in (7199, 7200)] == [True, False]
 
 
 @pytest.mark.parametrize(
@@ -147,13 +150,12 @@ def test_a_target_is_reached_by_a_confirmed_fitness_in_the_tasks_direction(
     budget = parse("fitness=2.6", NOON, Fitness(direction="min" if direction == "min" else "max"))
     assert budget.spent(Progress(programs=10**9), best, NOON) is reached
     assert budget.used(Progress(), best, NOON) == float(reached)
-    assert budget.allows(Progress(), 0, best, NOON) is not reached
 
 
 def test_exactly_as_many_programs_are_judged_as_were_paid_for() -> None:
     budget, progress, pending, asked = parse("10programs", NOON), Progress(), 0, 0
     for turn in range(40):
-        while pending < 4 and budget.allows(progress, pending):
+        while pending < 4 and not budget.spent(Progress(programs=progress.programs + pending), None, NOON):
             pending, asked = pending + 1, asked + 1
         if pending:
             screened = turn % 3 == 0
@@ -170,8 +172,6 @@ def test_the_first_of_several_budgets_ends_it() -> None:
     assert budget.spent(Progress(seconds=60), None, NOON)
     assert budget.spent(Progress(programs=10), None, NOON)
     assert budget.used(Progress(seconds=6, programs=5), None, NOON) == 0.5
-    assert not budget.allows(Progress(programs=5), 5)
-    assert not budget.allows(Progress(seconds=60), 0)
 
 
 def test_all_of_several_budgets_end_it_together() -> None:
@@ -179,15 +179,12 @@ def test_all_of_several_budgets_end_it_together() -> None:
     assert not budget.spent(Progress(seconds=600, programs=9), None, NOON)
     assert budget.spent(Progress(seconds=60, programs=10), None, NOON)
     assert budget.used(Progress(seconds=6, programs=5), None, NOON) == 0.1
-    assert budget.allows(Progress(seconds=60, programs=5), 4)
-    assert not budget.allows(Progress(seconds=60, programs=5), 5)
 
 
 def test_one_budget_alone_stays_itself_and_none_never_ends() -> None:
     assert any_of([parse("60s", NOON)]) == parse("60s", NOON)
     endless = any_of([])
     assert not endless.spent(Progress(programs=10**9, seconds=1e9), 9.0, NOON)
-    assert endless.allows(Progress(), 10**6)
     assert (str(endless), endless.remaining(Progress(), None, NOON)) == ("no limit", "no limit")
 
 
@@ -359,8 +356,7 @@ def test_composition_is_or_and_and_of_what_is_spent(
     both = one.spent(progress, best, NOON), other.spent(progress, best, NOON)
     assert (one | other).spent(progress, best, NOON) == any(both)
     assert (one & other).spent(progress, best, NOON) == all(both)
-    assert one.allows(progress, 0, best, NOON) == (not one.spent(progress, best, NOON))
-    assert tightest(one | other, progress) in SCARCITY
+    assert tightest(one | other, progress) in RESOURCES
 
 
 @pytest.mark.parametrize(
@@ -432,3 +428,17 @@ def test_who_spends_more_affords_no_more(one: Budget, other: Budget, progress: P
 )
 def test_an_amount_is_spelled_with_its_unit(resource: Resource, amount: float, text: str) -> None:
     assert spelled(resource, amount) == text
+
+
+def test_a_resource_is_a_row_of_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is parsed, counted and shown without another line."""
+    failures = ResourceKind(
+        "failures", lambda progress: progress.records - progress.programs, lambda count: f"{count:g} failures"
+    )
+    monkeypatch.setattr(stop, "RESOURCES", {**RESOURCES, "failures": failures})
+    monkeypatch.setattr(stop, "UNITS", {**UNITS, "failures": Unit("failures", "failures", whole=True)})  # type: ignore[arg-type]
+    budget = budget_from(["1h", "20failures"], NOON)
+    progress = Progress(records=30, programs=15)
+    assert (budget.used(progress, None, NOON), budget.spent(progress, None, NOON)) == (0.75, False)
+    assert budget.remaining(progress, None, NOON) == "1 h or 5 failures"
+    assert tightest(budget, progress) == "failures"

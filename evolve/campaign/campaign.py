@@ -26,7 +26,7 @@ from evolve.campaign.refusals import NOTHING_NEW
 from evolve.campaign.spending import calls_end_budget
 from evolve.campaign.state import WHILE_RUNNING, State
 from evolve.campaign.workspace import existing_path, new_path, secret_for
-from evolve.config import Settings, validate_settings, with_templates
+from evolve.config import Settings, restore_settings, with_templates
 from evolve.log import Log, begin
 from evolve.plugins import Plugins, guarded
 from evolve.protocols import Operator, Strategy, View
@@ -342,7 +342,7 @@ def _changes(log: Log, after: int, until: int) -> list[SettingsChanged]:
 def _apply(values: Mapping[str, Any], changes: Sequence[SettingsChanged]) -> Settings:
     for change in changes:
         values = {**values, **change.changes}
-    return validate_settings(dict(values))
+    return restore_settings(values)
 
 
 def _sets_budget(event: Event) -> bool:

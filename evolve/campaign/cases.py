@@ -8,8 +8,6 @@ from dataclasses import dataclass
 
 from evolve.types import FROM_SCRATCH, Measure, Outcome, ProgramId, Record, RecordId, Task
 
-CANARY = "canary"
-"""The case of the seed when it is evaluated again to find out whether the machine or a program is at fault."""
 HELD_OUT = "held out"
 """Why a held-out case is measured."""
 TRIES = 3

@@ -16,6 +16,8 @@ from evolve.types import ConfigError, Task
 BETWEEN_RUNS = frozenset(
     {
         "confirm.share",
+        "executor.name",
+        "executor.settings",
         "lessons.every",
         "models.choice",
         "models.floor",
@@ -24,7 +26,6 @@ BETWEEN_RUNS = frozenset(
         "novelty.distance",
         "outage.model_wait_seconds",
         "outage.then",
-        "outage.wait_seconds",
         "prompts.hardware",
         "prompts.tokens",
         "sandbox",
@@ -35,6 +36,7 @@ BETWEEN_RUNS = frozenset(
 """Settings that a run reads when it begins."""
 _SCORES = ("task", "parameters")
 _TABLES = (
+    "executor.settings",
     "models.purposes",
     "operators.settings",
     "parameters",

@@ -4,7 +4,7 @@ A budget that nothing spends, and one in money where a model has no price, are e
 
 import math
 import sys
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, replace
 
 from evolve.config import ModelSection
@@ -12,14 +12,6 @@ from evolve.hookspecs import ModelEntry
 from evolve.models.prices import Cost, ModelRates, Prices
 from evolve.stop import Amount, Budget, Resource
 from evolve.types import ConfigError, Progress, Prompt, Usage
-
-_SPENT_BY_MODELS: Mapping[Resource, str] = {
-    "money": "money",
-    "tokens": "tokens",
-    "calls": "calls",
-    "gpu_seconds": "GPU hours",
-}
-"""What models alone spend, in words."""
 
 
 def prices_of(member: ModelSection) -> Prices:
@@ -58,9 +50,9 @@ def spent_by_models_alone(budget: Budget, spent: Set[Resource] = frozenset()) ->
     where something else, or one of the resources `spent`, may end it."""
     leaves = budget.leaves()
     never = [
-        _SPENT_BY_MODELS[leaf.unit.resource]
+        leaf.kind.noun
         for leaf in leaves
-        if isinstance(leaf, Amount) and leaf.unit.resource in _SPENT_BY_MODELS and leaf.unit.resource not in spent
+        if isinstance(leaf, Amount) and leaf.kind.by_models and leaf.unit.resource not in spent
     ]
     return " or ".join(dict.fromkeys(never)) if len(never) == len(leaves) else ""
 

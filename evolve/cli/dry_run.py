@@ -13,7 +13,7 @@ from evolve.campaign.fitting import budget_of, operators_of
 from evolve.campaign.spending import CostEstimate, ModelEstimate, estimate_costs
 from evolve.cli.output import facts, flat, quoted
 from evolve.cli.request import Plan
-from evolve.engine.drafts import add_prompts
+from evolve.engine.proposals import add_prompts
 from evolve.evaluation import Description
 from evolve.models.prices import Cost
 from evolve.protocols import Context, History

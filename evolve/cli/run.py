@@ -17,8 +17,8 @@ from evolve.cli.progress import print_warnings, watch_campaign
 from evolve.cli.request import Plan, Request, continued_plan, new_plan
 from evolve.config import Settings
 from evolve.devices import Grant
-from evolve.engine import OpenRun, RunRequest, open_executor, open_run
-from evolve.engine.members import Members
+from evolve.engine import OpenRun, RunRequest, open_run
+from evolve.engine.metering import Members
 from evolve.plugins import Plugins, load
 from evolve.types import EvolveError
 
@@ -112,7 +112,7 @@ def open_models(settings: Settings, plugins: Plugins, resources: ExitStack) -> M
     sections = settings.models.members
     try:
         with announce_calls([section.name for section in sections]):
-            return Members.opened(settings, plugins, resources)
+            return Members.open(settings, plugins, resources)
     except EvolveError as error:
         section = next((one for one in sections if str(error).startswith(f"model {one.name!r}")), None)
         if section is None:
@@ -123,7 +123,7 @@ def open_models(settings: Settings, plugins: Plugins, resources: ExitStack) -> M
 def _rehearse(plan: Plan, request: RunRequest, *, as_json: bool) -> None:
     preview = dry_run.preview_cost(plan, request.campaign)
     means = request.confine().means
-    with open_executor(plan.task, 1, means, request.home, devices=request.devices) as executor:
+    with request.start_executor(means, 1) as executor:
         judge = executor.describe()
     if as_json:
         emit(dry_run.describe_plan(plan, judge, preview))

@@ -1,27 +1,23 @@
-"""Jobs for the evaluation workers, and the cache of earlier results.
+"""Jobs for the evaluation workers.
 
-A job is a function of its step's `Asked` and of the log, so that a step that runs again submits the same job. The cache names durable records only, and
-an earlier result is used only where it went as far as this evaluation would go."""
+A job is a function of its step's `Asked` and of the log, so that a step that runs again submits the same job."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
-from functools import partial
 
 from evolve import novelty
 from evolve.campaign import Campaign, stream
-from evolve.engine.drafts import Draft
-from evolve.evaluation import Description, Job, Report, decode_report, encode_job
-from evolve.log import EvaluationCache
+from evolve.engine.screening import Draft
+from evolve.evaluation import Job, encode_job
 from evolve.protocols import Executor
 from evolve.types import (
     REJUDGED,
-    REPEATABLE,
     Asked,
     Carried,
     Child,
-    Evaluation,
+    Description,
     Import,
     Measure,
     Origin,
@@ -34,61 +30,45 @@ from evolve.types import (
     Task,
     TextId,
     Trial,
-    canonical,
-    digest,
 )
-from evolve.types.codec import encode
 
 _PURPOSES: Mapping[OriginKind, str] = {"seed": "seed", "proposal": "trial", "import": "trial", "measurement": "measure"}
-"""Which stream the seed of a judging is drawn from."""
+"""Stream from which the seed of a trial is drawn."""
 _LIMIT_TIMES, _LEAST_LIMIT = 20, 1.0
-"""A child of an operator without a model gets so many times what the seed took, and at least so many seconds."""
+"""Wall limit of a free operator's children: so many times the seed's seconds, and at least so many seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """A judging: where it comes from, what is judged, the cache's keys for it and for each stage before the last, and the ids of what its parent left.
-    `tries` counts how often the machinery failed it."""
+    """A job with its origin, its program, and the ids of the artifacts that its parent left. `tries` counts how often the machinery failed it."""
 
     origin: Origin
     program: Program
     job: Job
     draft: Draft | None = None
-    key: str = ""
-    stage_keys: Mapping[str, str] = field(default_factory=dict)
     carried: Mapping[str, str] = field(default_factory=dict)
     tries: int = 0
 
-    def encoded(self) -> bytes:
-        """The job as bytes for the executor."""
-        return encode_job(self.job)
-
 
 class Jobs:
-    """Makes the jobs of one campaign. `judges` says which stages have a relative threshold, in what environment they are, and how well
-    they isolate: a campaign takes no result over from another level."""
+    """Makes the jobs of one campaign. `description`, of the evaluator, tells which stages have a relative threshold."""
 
-    def __init__(self, campaign: Campaign, judges: Description) -> None:
+    def __init__(self, campaign: Campaign, description: Description) -> None:
         self._state = campaign.state
         self._task = campaign.task
         self._seed = campaign.settings.seed
         self._secret = campaign.secret
         self._deterministic = campaign.settings.deterministic
         self._plugins = campaign.plugins
-        self._tops = judges.tops
-        self._early = judges.stages[:-1]
-        self._environment = judges.environment
-        self._level = judges.isolation.partition(":")[0]
+        self._tops = description.tops
         self._cases = {case.name: case for case in campaign.task.held_out}
-        self._release = campaign.plugins.evaluator_release(campaign.task.evaluator)
 
     def seed(self) -> Work:
-        """The judging of the task's seed program, before anything else."""
+        """Returns the evaluation of the task's seed program, before anything else."""
         return self._work(Origin("seed", step=0), self._task.seed)
 
     def measurement(self, asked: Asked, measure: Measure) -> Work:
-        """The judging that a `Measure` asks for: the program again with what it was given before, a case, or a function of its
-        artifacts."""
+        """Returns the evaluation that a `Measure` asks for: the program again with what it was given before, a case, or its certificate."""
         origin = Origin("measurement", asked.step, about=measure.about, why=measure.why, case=measure.case)
         if measure.why == REJUDGED:
             first = self._state.reader.settled(measure.about).record.origin
@@ -104,12 +84,12 @@ class Jobs:
         return Work(origin, program, Job(f"{asked.step}.0", "certify", trial, artifacts=artifacts))
 
     def proposal(self, asked: Asked, draft: Draft) -> Work:
-        """The judging of a draft, with what its first parent left, and with the relative thresholds as they were when it was asked for."""
+        """Returns the evaluation of a draft, with the relative thresholds as they were when it was asked for."""
         assert draft.child.program is not None, "a draft without a program is refused"
         origin = proposal_origin(asked, draft)
         past = self._state.past(asked.after)
         wanted = {stage: past.least_of_top(stage, share) for stage, share in self._tops.items()}
-        work = self._work(origin, draft.child.program, carried=self._left_by(origin.parents))
+        work = self._work(origin, draft.child.program, carried=self._find_carried(origin.parents))
         known = {stage: least for stage, least in wanted.items() if least is not None}
         limit = self._limit(origin.operator)
         return replace(work, draft=draft, job=replace(work.job, wanted=known, limit=limit))
@@ -122,22 +102,22 @@ class Jobs:
             return 0.0
         return max(_LEAST_LIMIT, _LIMIT_TIMES * seconds)
 
-    def imported(self, asked: Asked, action: Import) -> Work:
-        """The judging of a program that a person brought, with what its parent left, if it has one."""
+    def addition(self, asked: Asked, action: Import) -> Work:
+        """Returns the evaluation of a program that a person brought."""
         origin = Origin("import", asked.step, island=action.island, parents=action.parents)
         program = self._state.reader.program(action.program)
-        work = self._work(origin, program, carried=self._left_by(action.parents))
+        work = self._work(origin, program, carried=self._find_carried(action.parents))
         return replace(work, draft=Draft(0, 1, Child(program, action.thought), novelty.signature(program)))
 
-    def _left_by(self, parents: Sequence[RecordId]) -> Mapping[str, str]:
-        """The ids of the artifacts that the first parent leaves to its children."""
+    def _find_carried(self, parents: Sequence[RecordId]) -> Mapping[str, str]:
+        """Returns the ids of the artifacts that the first parent leaves to its children."""
         if not parents or not self._state.carries:
             return {}
         artifacts = self._state.reader.settled(parents[0]).record.evaluation.artifacts
         return {name: artifacts[name] for name in self._task.carry if name in artifacts}
 
     def _on_case(self, origin: Origin, program: Program) -> Work:
-        """A judging on what the search does not see, always with the same seed and without thresholds: what differs is the program."""
+        # The search sees nothing of a case. Its seed is always the same, and it has no thresholds: what differs is the program.
         held_out = self._cases.get(origin.case)
         seed = trial_seed(self._seed, self._task, origin)
         parameters = Parameters(held_out.parameters if held_out else self._task.parameters)
@@ -154,7 +134,7 @@ class Jobs:
         stage: str = "",
         carried: Mapping[str, str] | None = None,
     ) -> Work:
-        """Judging the whole cascade, or one stage of it."""
+        """Returns the evaluation by the whole cascade, or by one stage of it."""
         seed = trial_seed(self._seed, self._task, origin)
         split: Split = "confirm" if origin.kind == "measurement" else "search"
         left = Carried(
@@ -163,26 +143,24 @@ class Jobs:
         parameters = Parameters(self._task.parameters)
         trial = Trial(seed, split=split, parameters=parameters, carried=left, secret=self._secret)
         job = Job(f"{origin.step}.{origin.index}", "evaluate", trial, files=program.files, stage=stage)
-        key = "" if origin.kind == "measurement" else self._key(program, trial)
-        stage_keys = {name: digest(canonical(["stage", name, key])) for name in self._early} if key else {}
-        return Work(origin, program, job, key=key, stage_keys=stage_keys, carried=carried or {})
+        return Work(origin, program, job, carried=carried or {})
 
-    def _key(self, program: Program, trial: Trial) -> str:
-        """The cache's key: all that an evaluation depends on; empty where a part of that has no version."""
-        if self._release is None:
-            return ""
-        return digest(
-            canonical([self._task.version, self._release, self._environment, self._level, program.id, encode(trial)])
-        )
+
+@dataclass(frozen=True, slots=True)
+class Evaluated:
+    """A job that the executor has ended."""
+
+    work: Work
+    future: Future[bytes]
 
 
 class Evaluations:
-    """The jobs that the executor has. `tell` takes each one when it is done or cancelled, on any thread; all methods belong to the main thread."""
+    """The jobs that the executor has. `tell` takes each one when it has ended, on any thread; all methods belong to the main thread."""
 
-    def __init__(self, executor: Executor, tell: Callable[[Work, "Future[bytes]"], None]) -> None:
+    def __init__(self, executor: Executor, tell: Callable[[Evaluated], None]) -> None:
         self._executor = executor
         self._tell = tell
-        self._works: dict[str, Work] = {}
+        self._works: dict[Future[bytes], Work] = {}
 
     def __len__(self) -> int:
         return len(self._works)
@@ -194,29 +172,25 @@ class Evaluations:
 
     def submit(self, work: Work) -> None:
         """Hands a job over."""
-        future = self._executor.submit(work.job.id, work.encoded())
-        self._works[work.job.id] = work
-        future.add_done_callback(partial(self._tell, work))
+        future = self._executor.submit(work.job.id, encode_job(work.job))
+        self._works[future] = work
+        future.add_done_callback(lambda done: self._tell(Evaluated(work, done)))
 
-    def remove(self, work: Work) -> None:
-        """Forgets a job that is done."""
-        del self._works[work.job.id]
+    def take(self, done: Evaluated) -> bool:
+        """Forgets a job that has ended; returns False where it was withdrawn before."""
+        return self._works.pop(done.future, None) is not None
 
-    def call_back(self) -> Iterator[str]:
-        """Cancels every job that no worker has begun; yields the names of all."""
-        for job in list(self._works):
-            self._executor.cancel(job)
-            yield job
-
-    def cancel(self, *, children_only: bool) -> None:
-        """Cancels jobs that no worker has begun."""
-        for job, work in list(self._works.items()):
+    def withdraw(self, *, children_only: bool = False) -> list[Work]:
+        """Cancels the jobs that no worker has begun, forgets and returns them."""
+        for work in list(self._works.values()):
             if not children_only or work.origin.kind == "proposal":
-                self._executor.cancel(job)
+                self._executor.cancel(work.job.id)
+        cancelled = [future for future in self._works if future.cancelled()]
+        return [self._works.pop(future) for future in cancelled]
 
 
 def trial_seed(seed: int, task: Task, origin: Origin) -> int:
-    """What a judging of a campaign with this seed is told: a program on a case always the same, and of a deterministic task every one."""
+    """Returns the seed of a trial: the same for every program on a case, and 0 for a deterministic task."""
     if origin.case:
         return int(stream(seed, 0, f"case {origin.case}").integers(1 << 31))
     if task.deterministic:
@@ -225,7 +199,7 @@ def trial_seed(seed: int, task: Task, origin: Origin) -> int:
 
 
 def proposal_origin(asked: Asked, draft: Draft) -> Origin:
-    """Where a draft comes from."""
+    """Returns the origin of a draft."""
     assert isinstance(asked.action, Propose), "only a proposal has drafts"
     selection = asked.action.selection
     return Origin(
@@ -239,79 +213,3 @@ def proposal_origin(asked: Asked, draft: Draft) -> Origin:
         parents=selection.parents,
         inspirations=selection.inspirations,
     )
-
-
-_MUCH_SLOWER = 20
-"""No child is taken for so many times as slow as the seed."""
-WORTH_CACHING = 0.1
-"""Seconds; a shorter evaluation is repeated for less than a look-up and a write cost."""
-
-
-class ResultCache:
-    """Of a campaign, in the cache beside the campaigns; none for noisy tasks and where two runs must be equal."""
-
-    def __init__(self, campaign: Campaign) -> None:
-        self._campaign = campaign
-        self._state = campaign.state
-        self._cache = _cache(campaign)
-        self._worth_caching: list[tuple[str, bytes]] = []
-
-    def close(self) -> None:
-        """Ends using the cache."""
-        if self._cache is not None:
-            self._cache.close()
-
-    def note(self, work: Work, evaluation: Evaluation, result: bytes) -> None:
-        """What has just settled is worth keeping, perhaps: all of it, or what the stages before its end have found."""
-        if self._cache is None or evaluation.seconds < WORTH_CACHING or not self._is_worth_it():
-            return
-        if work.key and evaluation.outcome in REPEATABLE:
-            name = f"{self._campaign.name}/{len(self._state.columns.programs)}"
-            self._worth_caching.append((work.key, name.encode() + b"\n" + result))
-            return
-        self._worth_caching += [
-            (work.stage_keys[stage], repr(fitness).encode())
-            for stage, fitness in evaluation.passed.items()
-            if stage in work.stage_keys
-        ]
-
-    def write(self) -> None:
-        """Writes what was noted, when the records that it names are durable."""
-        for key, value in self._worth_caching:
-            assert self._cache is not None, "nothing is worth caching where there is no cache"
-            self._cache.put(key, value)
-        self._worth_caching.clear()
-
-    def find(self, work: Work) -> Report | None:
-        """What an earlier judging has found, where that went as far as this one would go."""
-        found = self._cache.get(work.key) if self._cache and self._is_worth_it() else None
-        if found is None:
-            return None
-        name, _, result = found.partition(b"\n")
-        report = decode_report(result)
-        passed = report.evaluation.passed
-        if any(passed.get(stage, least) < least for stage, least in work.job.wanted.items()):
-            return None
-        return replace(
-            report, evaluation=replace(report.evaluation, seconds=0.0, cpu_seconds=0.0, cached_from=name.decode())
-        )
-
-    def add_known_stages(self, work: Work) -> Work:
-        """The work with what is known of its early stages."""
-        if not (self._cache and work.stage_keys and self._is_worth_it()):
-            return work
-        found = {stage: self._cache.get(key) for stage, key in work.stage_keys.items()}
-        passed = {stage: float(fitness) for stage, fitness in found.items() if fitness is not None}
-        return replace(work, job=replace(work.job, passed=passed))
-
-    def _is_worth_it(self) -> bool:
-        """Where the seed is judged in no time, so is what is made of it, and nothing is kept or looked for."""
-        seconds = self._state.seed_seconds
-        return seconds is None or seconds * _MUCH_SLOWER >= WORTH_CACHING
-
-
-def _cache(campaign: Campaign) -> EvaluationCache | None:
-    settings = campaign.settings
-    if not settings.cache or settings.deterministic or not campaign.task.deterministic:
-        return None
-    return EvaluationCache(campaign.log.path.parent.parent / "cache.db")

@@ -1,39 +1,35 @@
-"""The loop: takes what is done, settles it, asks for what is next, until the budget is spent.
+"""The loop: takes what has ended, settles it, asks for what is next, until the budget is spent.
 
-Only the main thread writes to the log, in one transaction per turn, and what a turn asked for is started after it is durable. So a killed engine loses nothing
-that was announced, and starts nothing twice under another name."""
+Only the main thread writes to the log, in one transaction per turn, and what a turn asked for is started after it is durable. So a killed
+engine loses nothing that was announced, and starts nothing twice under another name."""
 
 import os
-import queue
+import signal
 import threading
 import time
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
-from contextlib import ExitStack
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Literal, Protocol, TypeVar
+from typing import Literal, TypeVar
 
 from evolve.campaign import Campaign
 from evolve.campaign.state import REFLECTION
 from evolve.devices.leases import format_needs
-from evolve.engine.drafts import Draft, refuse
-from evolve.engine.infrastructure import Infrastructure
-from evolve.engine.interrupts import interrupts
-from evolve.engine.jobs import Evaluations, Jobs, Work
-from evolve.engine.members import NOBODY, Members
-from evolve.engine.metering import Answered, MeteredModels
-from evolve.engine.proposals import Proposals
+from evolve.engine.dispatcher import Dispatcher, Done
+from evolve.engine.jobs import Evaluated, Jobs, Work
+from evolve.engine.metering import NOBODY, Answered, Members
+from evolve.engine.proposals import Proposed
 from evolve.engine.recorder import Recorder
-from evolve.engine.scheduler import Load, Scheduler
-from evolve.engine.steering import INTERVAL, Done, Interrupt, Judged, PausedWork, Proposed, Requests
-from evolve.evaluation import Description
+from evolve.engine.scheduler import BudgetWatch, Scheduler
+from evolve.engine.screening import refuse
+from evolve.engine.steering import INTERVAL, Requests
+from evolve.engine.trackers import Watch
 from evolve.protocols import Executor
 from evolve.types import (
     Asked,
+    Description,
     EvolveError,
-    Import,
-    Measure,
     ModelGone,
     Paused,
     Progress,
@@ -48,6 +44,7 @@ Result = TypeVar("Result")
 Reason = Literal["budget", "interrupted", "stopped", "exhausted", "finished"]
 HASTY: frozenset[Reason | None] = frozenset({"interrupted", "stopped"})
 """Reasons to end at once: not even the best is measured any more."""
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,281 +63,156 @@ class Ending:
     failure: str = ""
 
 
-class Watch(Protocol):
-    """Observes a campaign while it runs. Called on the main thread, which it must not delay."""
-
-    def settled(self, campaign: Campaign, event: Settled) -> None:
-        """Takes a record that is durable."""
-
-    def turned(self, campaign: Campaign) -> None:
-        """Follows each turn of the loop."""
-
-
-class Unwatched:
-    """A watch that does nothing."""
-
-    def settled(self, campaign: Campaign, event: Settled) -> None:
-        """Does nothing."""
-
-    def turned(self, campaign: Campaign) -> None:
-        """Does nothing."""
-
-
-def run(campaign: Campaign, executor: Executor, judges: Description, watch: Watch, members: Members = NOBODY) -> Ending:
+def run(
+    campaign: Campaign,
+    executor: Executor,
+    watch: Watch,
+    members: Members = NOBODY,
+    only: Sequence[Asked] | None = None,
+) -> Ending:
     """Runs until the budget is spent, nothing new is proposed, or the first interrupt; raises on what makes going on useless. `members` are
-    the campaign's models."""
-    with Run(campaign, executor, judges, members) as run:
-        with campaign.log.transaction():
-            run.record_circumstances()
-        run.resume()
-        return _loop(campaign, run, watch)
-
-
-def finish(campaign: Campaign, executor: Executor, judges: Description, watch: Watch, steps: Sequence[Asked]) -> Ending:
-    """Runs these steps, which are in the log, and what the archive then needs to know of its best. The seed is judged first where this
-    version of the task has not judged it."""
-    with Run(campaign, executor, judges, NOBODY) as run:
-        with campaign.log.transaction():
-            run.record_circumstances()
-        run.resume_only(steps)
-        return _loop(campaign, run, watch)
-
-
-def _loop(campaign: Campaign, run: "Run", watch: Watch) -> Ending:
-    while True:
-        done = run.wait()
-        with campaign.log.transaction():
-            settled = [event for item in done for event in run.settle(item)]
-            asked = [*run.take_requests(), *run.ask()]
-        run.start(asked)
-        run.publish()
-        for event in settled:
-            watch.settled(campaign, event)
-        watch.turned(campaign)
-        run.raise_failure()
-        if not run.busy:
-            return run.ending()
+    the campaign's models. With `only`, runs these steps, which are in the log, and what the archive then needs to know of its best."""
+    search = Run(campaign, executor, members)
+    with search.closing(), catch_signals(search.dispatcher.interrupt):
+        search.begin(only)
+        while True:
+            done = search.wait()
+            with campaign.log.transaction():
+                settled = [event for item in done for event in search.settle(item)]
+                asked = [*search.take_requests(), *search.ask()]
+            search.dispatcher.start(asked)
+            search.publish()
+            for event in settled:
+                watch.settled(campaign, event)
+            watch.turned(campaign)
+            if search.recorder.failure is not None:
+                raise search.recorder.failure
+            if not search.is_busy:
+                return search.ending()
 
 
 class Run:
-    """One run of a campaign: what is under way, the inbox of what is done, and the reason to end. All methods belong to the main thread; proposal
-    threads and the executor's reader put into the inbox unchanged."""
+    """Decisions of one run of a campaign: how what has ended settles, and when the run ends. Main thread."""
 
-    def __init__(self, campaign: Campaign, executor: Executor, judges: Description, members: Members) -> None:
+    def __init__(self, campaign: Campaign, executor: Executor, members: Members) -> None:
         self.campaign = campaign
-        self._infrastructure = Infrastructure(campaign.task.seed.id, campaign.settings.outage.wait_seconds)
-        self._members = members
-        self.scheduler = Scheduler(campaign, self._infrastructure, members)
-        self.jobs = Jobs(campaign, judges)
-        self._judges = judges
-        self._executor = executor
-        self._inbox: queue.SimpleQueue[Done] = queue.SimpleQueue()
-        self._cancelled = threading.Event()
-        self._models = MeteredModels(campaign, members, self._inbox.put, self._cancelled)
-        self.recorder = Recorder(campaign, self.jobs, self._infrastructure)
         self._settings = campaign.settings
-        screening = self.recorder.screening
-        self._proposals = Proposals(campaign, self._models, members, screening, self._cancelled, self._inbox.put)
-        self._paused = PausedWork()
+        self._executor = executor
+        self._description = executor.describe()
+        self._budget = BudgetWatch(campaign)
+        self._scheduler = Scheduler(campaign, self._budget, members)
+        self._jobs = Jobs(campaign, self._description)
+        self.recorder = Recorder(campaign, self._jobs)
+        self.dispatcher = Dispatcher(campaign, executor, members, self._jobs, self.recorder.screening)
         self._requests = Requests(campaign, self.recorder.signatures, os.getpid(), running=True)
-        self._evaluations = Evaluations(executor, lambda work, future: self._inbox.put(Judged(work, future)))
         self._reason: Reason | None = None
-        self._calls = Counter[str]()
-        self._failure = ""
-        self._resources = ExitStack()
 
-    def __enter__(self) -> "Run":
-        self._resources.callback(self.recorder.close)
-        self._resources.enter_context(interrupts(lambda: self._inbox.put(Interrupt())))
-        return self
+    @contextmanager
+    def closing(self) -> Iterator[None]:
+        """Ends the threads at the end, and records the calls that arrived after the last turn: they are paid, and belong to steps of the next run."""
+        try:
+            yield
+        finally:
+            with self.campaign.log.transaction():
+                for done in self.dispatcher.close():
+                    if isinstance(done, Answered):
+                        self.recorder.record_call(done)
 
-    def __exit__(self, *_: object) -> None:
-        with self._resources:
-            self._cancelled.set()
-            self._proposals.close()
-            self._record_last_calls()
-
-    def _record_last_calls(self) -> None:
-        """What arrived after the last turn was paid for, and belongs to steps of the next run."""
-        with self.campaign.log.transaction():
-            while not self._inbox.empty():
-                done = self._inbox.get_nowait()
-                if isinstance(done, Answered):
-                    self._record_call(done)
-
-    def _record_call(self, answered: Answered) -> None:
-        """Tells the log of a call. Inside a transaction."""
-        call = answered.event.call
-        self._calls["failed" if call.error else "answered"] += 1
-        self._failure = call.error or self._failure
-        self.campaign.log.put_texts(answered.texts)
-        self.campaign.write(answered.event)
-
-    @property
-    def busy(self) -> bool:
-        """Something is under way that will put into the inbox, or is waited for: a canary, or the end of a pause."""
-        waits = self._reason is None and (self._infrastructure.in_doubt or self._paused.on)
-        return self._is_working or waits
-
-    @property
-    def _is_working(self) -> bool:
-        return bool(self._proposals or self._evaluations)
-
-    def ending(self) -> Ending:
-        """Why nothing is under way any more."""
-        why = self.campaign.state.refusals.why if self._reason == "exhausted" else ""
-        refusal = self.campaign.state.history.text(why) if why else ""
-        unpaid = self.scheduler.unpaid if self._reason == "budget" else ""
-        return Ending(
-            self._reason or "budget",
-            len(self.campaign.state.steps),
-            refusal,
-            unpaid,
-            self._models.wanted if unpaid else None,
-            self._calls["answered"],
-            self._calls["failed"],
-            self._failure,
-        )
-
-    def record_circumstances(self) -> None:
-        """Tells the log on which machine and how well isolated this run judges. Inside a transaction."""
-        for stage in self.campaign.task.stages:
-            if self._executor.capacity(stage.needs) == 0:
-                raise SandboxError(
-                    f"stage {stage.name!r} needs {format_needs(stage.needs)}, which may not be leased here. Do: grant more with --devices, or use "
-                    "another machine; `evolve devices` lists what there is"
-                )
-        self.recorder.record_machine(self._judges)
-        if self.campaign.state.paused and self._reason is None:
-            self.campaign.write(Paused(False))
-        for event in self._models.checks():
-            self.campaign.write(event)
-
-    def resume(self) -> None:
-        """Starts the steps that an earlier run left unfinished; a seed that this version of the task has not judged is judged first.
-        Raises `TaskError` where an earlier run found that the seed fails."""
-        self._judge_seed()
-        self.start(step.asked for step in self.campaign.state.open_steps())
-
-    def resume_only(self, steps: Iterable[Asked]) -> None:
-        """As `resume`, but for these steps, and nothing is asked but what they make of the best."""
-        self._reason = "finished"
-        self._judge_seed()
-        self.start(steps)
-
-    def _judge_seed(self) -> None:
+    def begin(self, only: Sequence[Asked] | None) -> None:
+        """Logs the machine, evaluates the seed where this version of the task has not, and starts the steps that an earlier run left
+        unfinished, or `only` these. Raises `SandboxError`, and `TaskError` where an earlier run found that the seed fails."""
+        _check_capacity(self._executor, self.campaign)
         state, name = self.campaign.state, self.campaign.name
+        with self.campaign.log.transaction():
+            self._log_circumstances(self._description)
         if not state.seed_record:
-            self._evaluations.submit(self.jobs.seed())
+            self.dispatcher.evaluations.submit(self._jobs.seed())
         elif not state.seed_values:
             raise TaskError(
                 f"the seed of campaign {name!r} failed its own evaluator: {state.history.outcome(state.seed_record)}. "
                 f"Do: `evolve program show {name}/{state.seed_record}` says why; mend the task, and `evolve campaign rejudge {name}`"
             )
+        if only is None:
+            only = [step.asked for step in state.open_steps()]
+        else:
+            self._reason = "finished"
+        self.dispatcher.start(only)
+
+    def _log_circumstances(self, description: Description) -> None:
+        self.recorder.record_machine(description)
+        if self.campaign.state.paused and self._reason is None:
+            self.campaign.write(Paused(False))
+        for event in self.dispatcher.models.checks():
+            self.campaign.write(event)
+
+    @property
+    def is_busy(self) -> bool:
+        """True while something is under way, or the end of a pause is waited for."""
+        return self.dispatcher.is_working or (self._reason is None and self.dispatcher.is_paused)
 
     def wait(self) -> list[Done]:
-        """Waits until something is done and returns all that is; nothing when it is time to decide anew."""
-        if not self.busy:
+        """Waits until something has ended and returns all that has; nothing when it is time to decide anew."""
+        if not self.is_busy:
             return []
-        try:
-            done = [self._inbox.get(timeout=INTERVAL if self._reason else self._seconds_to_wait())]
-        except queue.Empty:
-            return []
-        while not self._inbox.empty():
-            done.append(self._inbox.get_nowait())
-        return done
-
-    def _seconds_to_wait(self) -> float:
-        """How long nothing may happen before there is something to decide, or it is time to look for requests."""
-        times = (self.scheduler.seconds_left(), self._infrastructure.seconds_left, INTERVAL)
-        return min(seconds for seconds in times if seconds is not None)
+        left = None if self._reason else self._budget.seconds_left()
+        return self.dispatcher.wait(INTERVAL if left is None else min(left, INTERVAL))
 
     def settle(self, done: Done) -> Iterator[Settled]:
-        """Settles what is done, or sends it on to the judge. Inside a transaction."""
+        """Settles what has ended, or sends it on to evaluation. Inside a transaction."""
         match done:
-            case Interrupt():
+            case None:
                 self._drain("interrupted")
             case Answered():
-                self._record_call(done)
-            case Proposed(asked, future):
-                if self._proposals.take(asked.step) and not self._is_held_back(done):
-                    yield from self._settle_drafts(asked, self._drafts_of(asked, future))
-            case Judged(work, future):
-                self._evaluations.remove(work)
-                result = None if self._is_held_back(done) else self._result(future)
-                if result is not None:
-                    yield from self._submit(self.recorder.record_report(work, result))
-
-    def _is_held_back(self, done: Proposed | Judged) -> bool:
-        """While the run is paused, what is proposed waits to be judged, and so does what no judge has begun; what was called back and is wanted
-        again is started anew."""
-        back = self._paused.was_withdrawn(done)
-        if self._reason is not None:
-            return back
-        if self._paused.on and (back or isinstance(done, Proposed)):
-            self._paused.add(done)
-            return True
-        if back:
-            self._start_again(done)
-        return back
-
-    def _start_again(self, done: Proposed | Judged) -> None:
-        match done:
-            case Judged(work, _):
-                self._evaluations.submit(work)
-            case Proposed(asked, future) if future.cancelled():
-                self.start([asked])
+                self.recorder.record_call(done)
             case Proposed():
-                self._proposals.put_back(done)
+                if self.dispatcher.take(done):
+                    yield from self._settle_proposal(done)
+            case Evaluated(work, future):
+                if self.dispatcher.evaluations.take(done):
+                    result = self._result(future)
+                    yield from self._submit([] if result is None else self.recorder.record_report(work, result))
+
+    def _settle_proposal(self, done: Proposed) -> Iterator[Settled]:
+        """Settles a proposal, but where its step is one for the next run: nobody can pay for its calls, or no model is left to
+        answer them and the settings say to stop. Lessons may be dearer than proposals, and end nothing."""
+        error = None if done.future.cancelled() else done.future.exception()
+        if isinstance(error, Unaffordable) and not _reflects(done.asked):
+            self._budget.unaffordable = str(error)
+            return
+        if isinstance(error, ModelGone) and not self._scheduler.goes_on:
+            self.recorder.failure = error
+            return
+        drafts = [refuse(str(error))] if isinstance(error, ModelGone | Unaffordable) else self._result(done.future)
+        if drafts and not self._reason:
+            # Children that the budget has no room for wait with their step for the next run; their calls are not paid again.
+            children = self.dispatcher.evaluations
+            has_room = lambda: self._budget.pays_for_child(children.children)  # noqa: E731
+            yield from self._submit(self.recorder.record_drafts(done.asked, drafts, has_room))
 
     def _result(self, future: "Future[Result]") -> Result | None:
-        """None where it was cancelled, or where it failed: the turn must not be lost with what had settled in it, so the error is
+        """Returns None where it was cancelled or failed. The turn must not be lost with what had settled in it, so the error is
         kept until it is durable, and the step is one for the next run."""
         if future.cancelled():
-            if self._reason in (None, "finished"):
-                self.recorder.failure = SandboxError(
-                    "the judges ended although nobody ended them. Do: go on with --continue; nothing that had settled is lost"
-                )
-            return None
-        error = future.exception()
+            error: BaseException | None = SandboxError(
+                "the evaluation workers ended although nobody ended them. Do: go on with --continue; nothing that had settled is lost"
+            )
+        else:
+            error = future.exception()
         if not isinstance(error, EvolveError):
             return future.result()
         self.recorder.failure = error
         return None
 
-    def _drafts_of(self, asked: Asked, future: "Future[Sequence[Draft]]") -> Sequence[Draft]:
-        """What a proposal came to; nothing where the step is one for the next run: nobody can pay for its calls, or no model is left to
-        answer them and the settings say to stop. Lessons that cannot be paid may be dearer than proposals, and end nothing."""
-        error = None if future.cancelled() else future.exception()
-        match error:
-            case Unaffordable() if not _reflects(asked):
-                self.scheduler.unaffordable = str(error)
-            case ModelGone() if not self.scheduler.goes_on:
-                self.recorder.failure = error
-            case ModelGone() | Unaffordable():
-                return [refuse(str(error))]
-            case _:
-                return self._result(future) or ()
-        return ()
-
-    def _settle_drafts(self, asked: Asked, drafts: Sequence[Draft]) -> Iterator[Settled]:
-        if not self._reason:
-            yield from self._submit(self.recorder.record_drafts(asked, drafts, self._has_room))
-
-    def _has_room(self) -> bool:
-        """For one more child of a step that has several. Those that are left wait with their step for the next run; their calls are not paid again."""
-        return self.scheduler.pays_for_child(self._evaluations.children)
-
     def _submit(self, outcomes: Iterable[Settled | Work]) -> Iterator[Settled]:
-        """What has settled; what is to be judged goes to the judges."""
+        """Yields what has settled; hands the other works to the evaluation."""
         for outcome in outcomes:
             if isinstance(outcome, Settled):
                 yield outcome
             else:
-                self._evaluations.submit(outcome)
+                self.dispatcher.evaluations.submit(outcome)
 
     def take_requests(self) -> Sequence[Asked]:
-        """What persons ask for, once a second. Inside a transaction."""
+        """Returns the steps that persons ask for, once a second. Inside a transaction."""
         if not self._requests.due(time.monotonic()):
             return []
         self._requests.running = self._reason is None
@@ -348,92 +220,100 @@ class Run:
         if self._requests.stopped and self._reason not in HASTY:
             self._drain("stopped")
         if self.campaign.settings is not self._settings:
-            self._retune()
-        if self.campaign.state.paused != self._paused.on and self._reason is None:
-            self._pause(on=self.campaign.state.paused)
+            self._settings = self.campaign.settings
+            self._executor.resize(self._settings.judges)
+            self.dispatcher.retune(self._settings)
+            self._budget.retune()
+        if self._reason is None:
+            self.dispatcher.pause(on=self.campaign.state.paused)
         return asked
 
-    def _retune(self) -> None:
-        """Takes other settings, from the next step on."""
-        self._settings = settings = self.campaign.settings
-        self._models.retune(settings)
-        self.scheduler.retune()
-        self._infrastructure.wait(settings.outage.wait_seconds)
-        self._executor.resize(settings.judges)
-        self._proposals.retune()
-
-    def _pause(self, *, on: bool) -> None:
-        """Nothing is started any more, and what nobody has begun is called back; or all of it is started again."""
-        self._paused.on = on
-        if not on:
-            self.campaign.clock.wake()
-            for done in self._paused.take():
-                self._start_again(done)
-            return
-        for step in self._proposals.call_back():
-            self._paused.withdraw(step)
-        for job in self._evaluations.call_back():
-            self._paused.withdraw(job)
-
     def ask(self) -> list[Asked]:
-        """What to do next, as much as there is room for. Inside a transaction, which must not be lost with what had settled in it:
+        """Returns what to do next, as much as there is room for. Inside a transaction, which must not be lost with what had settled in it:
         an error is kept until it is durable."""
-        if self._reason is None and self.scheduler.is_spent():
-            if self._is_working and self.scheduler.is_paid():
+        if self._reason is None and self._budget.is_spent():
+            # Programs whose calls were paid for are evaluated even when calls have spent the budget.
+            if self.dispatcher.is_working and self._budget.is_paid():
                 return []
             self._drain("budget")
-        if self._paused.on:
-            if not self._is_working:
+        if self.dispatcher.is_paused:
+            if not self.dispatcher.is_working:
                 self.campaign.clock.rest()
             return []
         if self._reason:
-            return self.scheduler.last_measurement() if self._reason not in HASTY and not self.busy else []
+            return [] if self._reason in HASTY or self.is_busy else self._scheduler.last_measurement()
         if self.recorder.failure is not None:
             return []
         try:
-            asked = self.scheduler.next_steps(self._load())
+            asked = self._scheduler.next_steps(self.dispatcher.load())
         except EvolveError as error:
             self.recorder.failure = error
             return []
-        if self.scheduler.exhausted:
+        if self._scheduler.exhausted:
             self._drain("exhausted")
-            return self.scheduler.last_measurement()
+            return self._scheduler.last_measurement()
         return asked
 
-    def _load(self) -> Load:
-        """What is under way: for the judges, and for each model."""
-        models = self._proposals.models()
-        return Load(len(self._evaluations) + len(self._proposals) - models.total(), dict(models))
-
-    def publish(self) -> None:
-        """Keeps evaluations for later campaigns, when their records are durable, and answers requests, when what came of them is."""
-        self.recorder.keep_results()
-        self._requests.answer()
-
-    def raise_failure(self) -> None:
-        """Raises what makes going on useless."""
-        if self.recorder.failure is not None:
-            raise self.recorder.failure
-
-    def start(self, asked: Iterable[Asked]) -> None:
-        """Starts steps whose `Asked` is durable."""
-        for item in asked:
-            match item.action:
-                case Measure():
-                    self._evaluations.submit(self.jobs.measurement(item, item.action))
-                case Import():
-                    self._evaluations.submit(self.jobs.imported(item, item.action))
-                case Propose():
-                    self._proposals.start(item, item.action)
-
     def _drain(self, reason: Reason) -> None:
-        """No new asks; what is being judged finishes; all else stays as `Asked` for the next run. Unless it is in haste, the archive
+        """Asks for nothing new; running evaluations end, all else stays as `Asked` for the next run. Unless it is in haste, the archive
         gets the measurements that it asked for: they decide which program is the best."""
         self._reason = reason
-        self._cancelled.set()
-        self._proposals.give_up()
-        self._evaluations.cancel(children_only=reason not in HASTY)
+        self.dispatcher.give_up(children_only=reason not in HASTY)
+
+    def publish(self) -> None:
+        """Answers requests, when what came of them is durable."""
+        self.recorder.release_durable()
+        self._requests.answer()
+
+    def ending(self) -> Ending:
+        """Returns why nothing is under way any more."""
+        state, calls = self.campaign.state, self.recorder.calls
+        why = state.refusals.why if self._reason == "exhausted" else ""
+        unpaid = self._budget.unpaid if self._reason == "budget" else ""
+        return Ending(
+            self._reason or "budget",
+            len(state.steps),
+            state.history.text(why) if why else "",
+            unpaid,
+            self.dispatcher.models.ledger.wanted if unpaid else None,
+            calls["answered"],
+            calls["failed"],
+            self.recorder.call_error,
+        )
+
+
+def _check_capacity(executor: Executor, campaign: Campaign) -> None:
+    for stage in campaign.task.stages:
+        if executor.capacity(stage.needs) == 0:
+            raise SandboxError(
+                f"stage {stage.name!r} needs {format_needs(stage.needs)}, which may not be leased here. Do: grant more with --devices, or use "
+                "another machine; `evolve devices` lists what there is"
+            )
 
 
 def _reflects(asked: Asked) -> bool:
     return isinstance(asked.action, Propose) and asked.action.selection.operator == REFLECTION
+
+
+@contextmanager
+def catch_signals(interrupt: Callable[[], None]) -> Iterator[None]:
+    """Calls `interrupt` at the first signal to end, between two instructions of the main thread; every later one raises `KeyboardInterrupt`.
+    The handlers from before are back afterwards. Does nothing on another thread, which gets no signals."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    count = 0
+
+    def handle(*_: object) -> None:
+        nonlocal count
+        count += 1
+        if count > 1:
+            raise KeyboardInterrupt
+        interrupt()
+
+    before = {number: signal.signal(number, handle) for number in _SIGNALS}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -11,29 +11,30 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from itertools import islice
-from typing import Any
 
 from evolve.campaign import Campaign
 from evolve.campaign.spending import prices_of
-from evolve.config import Settings
-from evolve.engine.members import Member, Members, named, said_of
+from evolve.config import ModelSection, ModelsSection, Settings
+from evolve.models.circuit_breaker import CircuitBreaker
 from evolve.models.ledger import Ledger
-from evolve.models.prices import Cost, Prices, sum_costs
-from evolve.plugins import guarded
-from evolve.protocols import Caller, Embedder, no_model
+from evolve.models.prices import Cost, sum_costs
+from evolve.plugins import Plugins, guarded
+from evolve.protocols import Caller, Embedder, Model, no_model
 from evolve.types import (
+    PROPOSE,
     Asked,
     Call,
     ConfigError,
+    EvolveError,
     Message,
+    ModelDown,
     ModelError,
     ModelGone,
     Part,
-    Progress,
     Prompt,
     Propose,
     Replied,
@@ -48,6 +49,10 @@ from evolve.types.errors import without_remedy
 
 ABANDONED = -1
 """Index of a call that answers nothing when its step runs again."""
+FAILED_IN_A_ROW = 20
+"""Calls of a model that fail in a row, after which it is asked no more in this run."""
+AHEAD = 4
+"""For so many calls in flight, one proposal more is prepared, and one more may wait for evaluation before models are asked no more."""
 _SCREENING = frozenset({"novelty", "embed"})
 """Purposes for which the engine calls models, and not an operator."""
 _LONGEST_TOKEN = 16
@@ -56,8 +61,6 @@ _SHORTEST_BOUND = 1 << 16
 """Characters that an answer may have whatever its `max_tokens`, which a command need not obey."""
 _LOOK_SECONDS = 0.5
 """Seconds between two looks whether a call that waits for a slot was cancelled."""
-
-_NO_TEXTS: Mapping[TextId, str] = {}
 
 _log = logging.getLogger(__name__)
 
@@ -73,6 +76,131 @@ class Answered:
     texts: Mapping[TextId, str]
 
 
+@dataclass(slots=True)
+class Member:
+    """Model of a campaign with its settings. `slots` bounds its calls in flight, and `breaker` holds them back while it is down; `gone` says
+    why it is asked no more in this run. Any thread may call."""
+
+    section: ModelSection
+    model: Model
+    slots: threading.BoundedSemaphore
+    checked: Usage = field(default_factory=Usage)
+    breaker: CircuitBreaker = field(default_factory=lambda: CircuitBreaker(0.0))
+    gone: str = ""
+    failures: int = 0
+
+    @property
+    def name(self) -> str:
+        """Name of the model in the campaign."""
+        return self.section.name
+
+    @property
+    def ahead(self) -> int:
+        """Number of proposals that are prepared while all its calls are in flight."""
+        return self.section.concurrency // AHEAD
+
+    @property
+    def steps(self) -> int:
+        """Number of proposals that may wait for it. A model that takes few calls at once is asked as late as can be."""
+        return self.section.concurrency + self.ahead
+
+    def note_failure(self, error: ModelError) -> bool:
+        """Counts a failed call; returns whether the model is gone by it, and was not before."""
+        # Without a lock: a lost count among so many threads only asks a hopeless model once more.
+        self.failures += 1
+        if self.gone or not (isinstance(error, ModelGone) or self.failures >= FAILED_IN_A_ROW):
+            return False
+        self.gone = str(error) if isinstance(error, ModelGone) else _describe_failures(error)
+        return True
+
+
+class Members:
+    """Models of a run, by their names. Any thread may look."""
+
+    def __init__(self, members: Sequence[Member], settings: ModelsSection) -> None:
+        self._members = {member.name: member for member in members}
+        self._settings = settings
+
+    @classmethod
+    def open(cls, settings: Settings, plugins: Plugins, resources: ExitStack) -> "Members":
+        """Makes and checks every model; `resources` closes them. Raises `ModelError` or `ConfigError` that names the model."""
+        return cls(
+            [_open_member(section, settings, plugins, resources) for section in settings.models.members],
+            settings.models,
+        )
+
+    def __iter__(self) -> Iterator[Member]:
+        return iter(self._members.values())
+
+    def __getitem__(self, name: str) -> Member:
+        return self._members[name]
+
+    @property
+    def proposing(self) -> tuple[str, ...]:
+        """Names of the models that make proposals, as far as they still answer."""
+        return tuple(name for name in self._settings.proposing if not self[name].gone)
+
+    @property
+    def steps(self) -> int:
+        """Number of proposals that may wait for a model at once."""
+        return sum(self[name].steps for name in self.proposing)
+
+    @property
+    def ahead(self) -> int:
+        """Number of proposals that may wait for evaluation beyond its own room, before no model is asked."""
+        return sum(self[name].ahead for name in self.proposing)
+
+    def find(self, purpose: str, proposer: str) -> Member | None:
+        """Returns the model that the settings name for a purpose, else the one that makes the proposal; None where there is neither."""
+        name = proposer if purpose == PROPOSE else self._settings.purposes.get(purpose, proposer)
+        if name and name not in self._members:
+            raise ModelError(f"model {name!r} is no model of this campaign any more; others propose")
+        return self[name] if name else None
+
+
+NOBODY = Members((), ModelsSection())
+"""Models of a campaign that has none."""
+
+
+def _open_member(section: ModelSection, settings: Settings, plugins: Plugins, resources: ExitStack) -> Member:
+    with naming(section.name):
+        model = plugins.model(section.kind, section.settings)
+        resources.callback(model.close)
+        if settings.models.purposes.get("embed") == section.name and not isinstance(model, Embedder):
+            raise ConfigError(
+                "it turns no texts into vectors. Do: name another model in models.purposes.embed, or leave that out"
+            )
+        deadline = time.monotonic() + section.timeout_seconds
+        usage = guarded(section.kind, model.check, deadline, threading.Event())
+    breaker = CircuitBreaker(settings.outage.model_wait_seconds, name=f"model {section.name!r}")
+    return Member(section, model, threading.BoundedSemaphore(section.concurrency), usage, breaker)
+
+
+@contextmanager
+def naming(name: str) -> Iterator[None]:
+    """Adds the name of a model to the errors that are raised inside."""
+    try:
+        yield
+    except ModelDown as error:
+        spent = (error.usage, error.attempts, error.seconds)
+        raise ModelDown(add_name(name, str(error)), *spent, retry_after=error.retry_after) from error
+    except ModelError as error:
+        raise type(error)(add_name(name, str(error)), error.usage, error.attempts, error.seconds) from error
+    except EvolveError as error:
+        raise type(error)(add_name(name, str(error))) from error
+
+
+def add_name(name: str, message: str) -> str:
+    """Returns an error message with the model's name; models that know their name give it themselves."""
+    return message if message.startswith(f"model {name!r} ") else f"model {name!r}: {message}"
+
+
+def _describe_failures(error: ModelError) -> str:
+    what, _, remedy = str(error).partition(" Do: ")
+    do = remedy or "see to the model, then continue the campaign"
+    return f"{FAILED_IN_A_ROW} calls in a row failed, the last one: {what.rstrip('.')}. Do: {do}"
+
+
 class StepCalls:
     """Calls of one step in their order; `known` are those that the log has."""
 
@@ -81,7 +209,7 @@ class StepCalls:
         self._known = dict(sorted(known.items()))
         self._next = max(known, default=-1) + 1
 
-    def recorded(self, purpose: str, request: str) -> Call | None:
+    def take(self, purpose: str, request: str) -> Call | None:
         """Takes the next call for a purpose, if the log has it. The questions that screen a child depend on what else was proposed until
         then: there, only the same words are answered."""
         for index, call in self._known.items():
@@ -106,52 +234,38 @@ class MeteredModels:
         self._members = members
         self.tell = tell
         self.cancelled = cancelled
-        self._prices = {member.name: prices_of(member.section) for member in members}
-        checked = [member for member in members if member.checked.prompt_tokens]
-        self._checks = [check_of(member) for member in checked]
-        checks = sum_costs(self._prices[member.name].cost(member.checked, 0.0) for member in checked)
+        self.prices = {member.name: prices_of(member.section) for member in members}
+        checks = sum_costs(self.prices[member.name].cost(member.checked, 0.0) for member in self._with_checks())
         self.ledger = Ledger(campaign.budget, checks.after(campaign.state.progress))
         self._samples: dict[str, Iterator[int]] = {}
         self._numbering = threading.Lock()
 
-    @property
-    def wanted(self) -> Progress | None:
-        """Progress with the last call that the budget did not pay for."""
-        return self.ledger.wanted
+    def _with_checks(self) -> list[Member]:
+        return [member for member in self._members if member.checked.prompt_tokens]
 
     def checks(self) -> Sequence[Replied]:
         """Returns the calls that checked the models, for the log. Main thread, before anything is asked."""
-        return [Replied(0, ABANDONED, call) for call in self._checks]
+        return [Replied(0, ABANDONED, check_of(member)) for member in self._with_checks()]
 
     def retune(self, settings: Settings) -> None:
         """Takes the budget and the wait for models from other settings. Main thread."""
-        self._members.wait(settings.outage.model_wait_seconds)
+        for member in self._members:
+            member.breaker.wait(settings.outage.model_wait_seconds)
         self.ledger.change(self._campaign.budget)
 
     def callers(self, asked: Asked) -> Callable[[str], Caller]:
         """Returns the function by which a step's operator gets a model for a purpose."""
         assert isinstance(asked.action, Propose), "only a proposal calls models"
-        step = self._state.steps.get(asked.step)
+        step, proposer = self._state.steps.get(asked.step), asked.action.selection.model
         calls = StepCalls(asked.step, {} if step is None else dict(step.replies))
-        return partial(self._caller, calls, asked.action.selection.model)
 
-    def _caller(self, calls: StepCalls, proposer: str, purpose: str) -> Caller:
-        member = self._members.named_for(purpose)
-        if member is None:
-            if not proposer:
-                return no_model(purpose)
-            if proposer not in self._members:
-                raise ModelError(
-                    f"model {proposer!r} is no model of this campaign any more. Do: nothing; others propose"
-                )
-            member = self._members[proposer]
-        return MeteredCaller(self, member, purpose, calls)
+        def find_caller(purpose: str) -> Caller:
+            member = self._members.find(purpose, proposer)
+            return no_model(purpose) if member is None else MeteredCaller(self, member, purpose, calls)
 
-    def prices(self, member: Member) -> Prices:
-        """Returns the prices of a model."""
-        return self._prices[member.name]
+        return find_caller
 
-    def text(self, name: str) -> str:
+    def read_text(self, name: str) -> str:
         """Reads a text of the log."""
         return self._state.reader.text(TextId(name)) if name else ""
 
@@ -165,7 +279,7 @@ class MeteredModels:
 
     def note_failure(self, member: Member, error: ModelError) -> None:
         """Counts a failed call; warns where its model is given up while the run goes on. Where it ends, its error says so."""
-        if self.cancelled.is_set() or not member.failed(error):
+        if self.cancelled.is_set() or not member.note_failure(error):
             return
         others = self._members.proposing
         if others or self._campaign.settings.outage.then == "offline":
@@ -182,6 +296,7 @@ class MeteredCaller:
         self._member = member
         self._purpose = purpose
         self._calls = calls
+        self._prices = models.prices[member.name]
 
     @property
     def name(self) -> str:
@@ -208,7 +323,7 @@ class MeteredCaller:
             replies = model.complete(bounded, samples=numbers, deadline=deadline, cancelled=cancelled)
             if not replies:
                 raise ModelError("it gave no answer and no error. Do: mend the plugin that provides this kind of model")
-            return [_cut(reply, longest) for reply in replies[: len(numbers)]]
+            return [_shorten(reply, longest) for reply in replies[: len(numbers)]]
 
         return self._call(bounded, samples, ask)
 
@@ -217,24 +332,22 @@ class MeteredCaller:
 
         def ask(numbers: Sequence[int], deadline: float) -> Sequence[Reply]:
             model, began = self._member.model, time.monotonic()
-            if not isinstance(model, Embedder):
-                raise ConfigError(
-                    f"model {self.name!r} turns no texts into vectors. Do: name one that does in models.purposes.embed"
-                )
+            assert isinstance(model, Embedder), "a model for embeddings is checked when it is opened"
             vector, usage = model.embed(text, deadline=deadline, cancelled=self._models.cancelled)
             return [Reply(format_vector(vector), usage=usage, seconds=time.monotonic() - began)]
 
         prompt = Prompt((Message("user", (Section("text", text),)),))
-        return read_vector(self._call(prompt, 1, ask)[0].text)
+        vector: list[float] = json.loads(self._call(prompt, 1, ask)[0].text)
+        return vector
 
     def _call(self, prompt: Prompt, samples: int, ask: Ask) -> Sequence[Reply]:
         """Answers from the log first; then reserves each request in the ledger, sends it, settles its cost, and tells the log."""
-        replies, failure = self._recorded(prompt, samples)
+        replies, failure = self._take_recorded(prompt, samples)
         missing = samples - len(replies) if failure is None else 0
         numbers = self._models.next_samples(prompt.request, missing) if missing else ()
         while numbers and failure is None:
             try:
-                with said_of(self.name):
+                with naming(self.name):
                     answered = self._request(prompt, numbers, ask)
                 replies, numbers = [*replies, *answered], numbers[len(answered) :]
             except ModelError as error:
@@ -243,14 +356,14 @@ class MeteredCaller:
             raise failure
         return replies
 
-    def _recorded(self, prompt: Prompt, samples: int) -> tuple[list[Reply], ModelError | None]:
+    def _take_recorded(self, prompt: Prompt, samples: int) -> tuple[list[Reply], ModelError | None]:
         """Returns the answers that the log has, until a call that failed."""
         replies: list[Reply] = []
-        while len(replies) < samples and (call := self._calls.recorded(self._purpose, prompt.request)) is not None:
+        while len(replies) < samples and (call := self._calls.take(self._purpose, prompt.request)) is not None:
             if call.error:
-                return replies, ModelError(named(call.model, call.error))
+                return replies, ModelError(add_name(call.model, call.error))
             usage = Usage(call.prompt_tokens, call.completion_tokens, call.cached_tokens, call.exact)
-            text, thinking = self._models.text(call.reply), self._models.text(call.thinking)
+            text, thinking = self._models.read_text(call.reply), self._models.read_text(call.thinking)
             replies.append(
                 Reply(text, thinking, call.finish, usage, call.revision, call.seconds, call.attempts, call.retries)
             )
@@ -258,22 +371,20 @@ class MeteredCaller:
 
     def _request(self, prompt: Prompt, numbers: Sequence[int], ask: Ask) -> Sequence[Reply]:
         """Pays and carries out one request."""
-        member, models, prices = self._member, self._models, self._models.prices(self._member)
-        section = member.section
-        worst = prices.worst(
-            prompt.size, len(prompt.messages), prompt.max_tokens, section.timeout_seconds, len(numbers)
-        )
-        with _slot(member, models.cancelled):
+        member, models, prices = self._member, self._models, self._prices
+        seconds = member.section.timeout_seconds
+        worst = prices.worst(prompt.size, len(prompt.messages), prompt.max_tokens, seconds, len(numbers))
+        with _take_slot(member, models.cancelled):
             if member.gone:
                 raise ModelGone(member.gone)
             reservation, spent = models.ledger.reserve(worst, models.cancelled), Cost()
             try:
-                replies = guarded(section.kind, self._ask_client, partial(ask, numbers))
+                replies = guarded(member.section.kind, self._ask_client, partial(ask, numbers))
                 replies = [prices.check_usage(prompt, reply) for reply in replies]
                 prices.learn(prompt, replies[0])
                 costs = [prices.cost(reply.usage, reply.seconds) for reply in replies]
                 spent = sum_costs(costs)
-                member.answered()
+                member.failures = 0
             except ModelError as error:
                 spent = self._settle_failure(prompt, numbers[0], error)
                 if member.gone and not models.cancelled.is_set():
@@ -282,7 +393,7 @@ class MeteredCaller:
             finally:
                 models.ledger.settle(reservation, spent)
             for number, reply, cost in zip(numbers[: len(replies)], replies, costs, strict=True):
-                self._tell_answer(prompt, number, reply, cost)
+                self._tell(self._calls.next_index(), prompt, number, reply, cost)
         return replies
 
     def _ask_client(self, ask: Callable[[float], Sequence[Reply]]) -> Sequence[Reply]:
@@ -304,31 +415,15 @@ class MeteredCaller:
         is_abandoned = models.cancelled.is_set() or isinstance(error, ModelGone | Unaffordable)
         if not charged and is_abandoned:
             return Cost()
-        cost = models.prices(self._member).cost(error.usage, error.seconds)
+        cost = self._prices.cost(error.usage, error.seconds)
         index = ABANDONED if is_abandoned or self._member.gone else self._calls.next_index()
-        self._tell(index, prompt, number, error, cost, error=str(error))
+        self._tell(index, prompt, number, error, cost)
         return cost
 
-    def _tell_answer(self, prompt: Prompt, number: int, reply: Reply, cost: Cost) -> None:
-        text, thinking = (text_id(text) if text else TextId("") for text in (reply.text, reply.thinking))
-        texts = {name: text for name, text in ((text, reply.text), (thinking, reply.thinking)) if name}
-        more = {"revision": reply.revision, "reply": text, "thinking": thinking, "finish": reply.finish}
-        self._tell(self._calls.next_index(), prompt, number, reply, cost, texts=texts, **more)
-
-    def _tell(
-        self,
-        index: int,
-        prompt: Prompt,
-        number: int,
-        ended: Reply | ModelError,
-        cost: Cost,
-        *,
-        texts: Mapping[TextId, str] = _NO_TEXTS,
-        **more: Any,
-    ) -> None:
-        """Tells the log of an answer or of a failure; `more` are further fields of `Call`."""
+    def _tell(self, index: int, prompt: Prompt, number: int, ended: Reply | ModelError, cost: Cost) -> None:
+        """Tells the log of an answer or of a failure."""
         usage = ended.usage
-        parts, sections = _to_parts(prompt)
+        parts, texts = _to_parts(prompt)
         sampling = {"temperature": prompt.temperature, "effort": prompt.effort, "max_tokens": prompt.max_tokens}
         call = Call(
             model=self.name,
@@ -346,13 +441,18 @@ class MeteredCaller:
             seconds=ended.seconds,
             attempts=ended.attempts,
             retries=dict(ended.retries),
-            **more,
         )
-        self._models.tell(Answered(Replied(self._calls.step, index, call), {**sections, **texts}))
+        if isinstance(ended, Reply):
+            reply, thinking = (text_id(text) if text else TextId("") for text in (ended.text, ended.thinking))
+            texts |= {name: text for name, text in ((reply, ended.text), (thinking, ended.thinking)) if name}
+            call = replace(call, revision=ended.revision, reply=reply, thinking=thinking, finish=ended.finish)
+        else:
+            call = replace(call, error=str(ended))
+        self._models.tell(Answered(Replied(self._calls.step, index, call), texts))
 
 
 @contextmanager
-def _slot(member: Member, cancelled: threading.Event) -> Iterator[None]:
+def _take_slot(member: Member, cancelled: threading.Event) -> Iterator[None]:
     """Waits until fewer calls of a model are in flight than its settings allow."""
     while not member.slots.acquire(timeout=_LOOK_SECONDS):
         if cancelled.is_set():
@@ -363,7 +463,7 @@ def _slot(member: Member, cancelled: threading.Event) -> Iterator[None]:
         member.slots.release()
 
 
-def _cut(reply: Reply, longest: int) -> Reply:
+def _shorten(reply: Reply, longest: int) -> Reply:
     """Cuts text and thinking, for the log keeps them."""
     if max(len(reply.text), len(reply.thinking)) <= longest:
         return reply
@@ -383,7 +483,7 @@ def _to_parts(prompt: Prompt) -> tuple[tuple[Part, ...], dict[TextId, str]]:
 
 @lru_cache(maxsize=64)
 def _section_id(section: Section) -> TextId:
-    """Returns the id of a section's text. Kept, for the task and the rules stand in every prompt."""
+    # The task and the rules stand in every prompt, so that their hashes are kept.
     return text_id(section.text)
 
 
@@ -393,12 +493,6 @@ def format_vector(vector: Sequence[float]) -> str:
     if not (0 < length < math.inf):
         raise ModelError("an embedding is a vector of finite numbers that are not all 0. Do: use another model for it")
     return json.dumps([float(f"{value / length:.8g}") for value in vector])
-
-
-def read_vector(text: str) -> Sequence[float]:
-    """Reads the vector that `format_vector` wrote."""
-    vector: list[float] = json.loads(text)
-    return vector
 
 
 def check_of(member: Member) -> Call:

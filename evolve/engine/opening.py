@@ -11,11 +11,13 @@ from evolve.campaign.fitting import operators_of
 from evolve.config import Settings
 from evolve.devices import EVERYTHING, Grant
 from evolve.engine.isolation import Confinement, WantedLevel, confine, confine_campaign, is_harmless
-from evolve.engine.loop import Ending, Watch, finish, run
-from evolve.engine.members import NOBODY, Members
-from evolve.engine.trackers import TrackerThread, make_trackers, track
-from evolve.evaluation import Description, LocalExecutor
+from evolve.engine.loop import Ending, run
+from evolve.engine.metering import NOBODY, Members
+from evolve.engine.trackers import TrackerThread, Watch, make_trackers, track
+from evolve.evaluation import LocalExecutor
+from evolve.hookspecs import ExecutorRequest
 from evolve.plugins import Plugins
+from evolve.protocols import Executor
 from evolve.sandbox.means import Means
 from evolve.types import Asked, EvolveError, Task
 
@@ -47,14 +49,20 @@ class RunRequest:
         operators = operators_of(self.settings, self.plugins)
         return confine(self.task, self.wanted, harmless=is_harmless(self.task, operators, self.plugins))
 
+    def start_executor(self, means: Means, slots: int) -> closing[Executor]:
+        """Returns a context manager of the executor that the settings name. Candidates see nothing of the workspace, nor of the log where that
+        lies elsewhere."""
+        log = None if self.campaign is None else self.campaign.log.path
+        wanted = ExecutorRequest(self.task, slots, means, logs(self.home, log), self.devices)
+        return closing(self.plugins.executor(self.settings.executor.name, self.settings.executor.settings, wanted))
+
 
 @dataclass(frozen=True, slots=True)
 class OpenRun:
     """A campaign with everything that a run of it needs. Main thread."""
 
     campaign: Campaign
-    executor: LocalExecutor
-    description: Description
+    executor: Executor
     confinement: Confinement
     models: Members
     trackers: tuple[TrackerThread, ...]
@@ -64,8 +72,9 @@ class OpenRun:
         campaign = self.campaign
         try:
             with track(campaign, watch, self.trackers) as tracking:
-                tracking.ending = run(campaign, self.executor, self.description, tracking, self.models)
-                return tracking.ending
+                ending = run(campaign, self.executor, tracking, self.models)
+                tracking.reason = ending.reason
+                return ending
         except EvolveError as error:
             message = str(error).rstrip(".")
             raise type(error)(
@@ -74,30 +83,27 @@ class OpenRun:
 
     def finish(self, watch: Watch, steps: Sequence[Asked]) -> Ending:
         """Runs these steps, which are in the log, and the measurements that their results call for."""
-        return finish(self.campaign, self.executor, self.description, watch, steps)
+        return run(self.campaign, self.executor, watch, only=steps)
 
 
 def open_executor(
-    task: Task, slots: int, means: Means, home: Path, *, log: Path | None = None, devices: Grant = EVERYTHING
+    task: Task, slots: int, means: Means, home: Path, *, devices: Grant = EVERYTHING
 ) -> closing[LocalExecutor]:
-    """Returns a context manager of `slots` evaluation workers on this machine. Their candidates see nothing of the workspace `home`, nor of `log` where that lies
-    elsewhere."""
-    return closing(LocalExecutor(task, slots, means=means, hidden=logs(home, log), devices=devices))
+    """Returns a context manager of `slots` evaluation workers on this machine, for commands outside any campaign. Their candidates see nothing
+    of the workspace `home`."""
+    return closing(LocalExecutor(task, slots, means=means, hidden=logs(home), devices=devices))
 
 
 @contextmanager
-def open_run(request: RunRequest, open_models: OpenModels | None = Members.opened) -> Iterator[OpenRun]:
+def open_run(request: RunRequest, open_models: OpenModels | None = Members.open) -> Iterator[OpenRun]:
     """Opens everything that a run needs, and closes it in the opposite order; without `open_models` the run calls no model and no tracker. A new
     campaign's log is made last, when the evaluator has loaded and every model has answered. Raises `EvolveError`."""
     campaign, settings, slots = request.campaign, request.settings, request.slots or request.settings.judges
-    log = None if campaign is None else campaign.log.path
     # Before any thread is started: workers inherit a process without locks that another thread holds.
     confinement = request.confine()
     with ExitStack() as resources:
-        executor = resources.enter_context(
-            open_executor(request.task, slots, confinement.means, request.home, log=log, devices=request.devices)
-        )
-        description = executor.describe()
+        executor = resources.enter_context(request.start_executor(confinement.means, slots))
+        executor.describe()
         trackers: tuple[TrackerThread, ...] = ()
         models = NOBODY
         if open_models is not None:
@@ -109,4 +115,4 @@ def open_run(request: RunRequest, open_models: OpenModels | None = Members.opene
             )
         elif request.changes:
             campaign.change(request.changes)
-        yield OpenRun(campaign, executor, description, confinement, models, trackers)
+        yield OpenRun(campaign, executor, confinement, models, trackers)

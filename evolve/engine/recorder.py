@@ -3,26 +3,26 @@
 A program and every text of an evaluation are in the log in the same transaction as the record that names them, and so is each ruling with the record that calls for it."""
 
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from evolve import novelty
 from evolve.campaign import Campaign
-from evolve.campaign.cases import CANARY
 from evolve.campaign.descriptors import Descriptors
 from evolve.campaign.refusals import TIRED
 from evolve.campaign.state import BOUND, INTEGRITY, NOISE
-from evolve.engine.drafts import Draft
-from evolve.engine.infrastructure import HOPELESS, Infrastructure
-from evolve.engine.jobs import Jobs, ResultCache, Work, proposal_origin
-from evolve.engine.screening import Fingerprint, Screening
-from evolve.evaluation import Description, Report, decode_report
+from evolve.engine.jobs import Jobs, Work, proposal_origin
+from evolve.engine.metering import Answered
+from evolve.engine.screening import Draft, Fingerprint, Screening
+from evolve.evaluation import Report, decode_report
 from evolve.sandbox.output import quoted, readable
 from evolve.statistics import noise_floor
 from evolve.types import (
     NOBODYS_FAULT,
     Asked,
     Child,
+    Description,
     Evaluation,
     EvolveError,
     Lesson,
@@ -46,14 +46,14 @@ from evolve.types.errors import without_remedy
 
 @dataclass(frozen=True, slots=True)
 class SeedError:
-    """What is wrong with the seed, without which there is no campaign, and what to do."""
+    """Error of the seed, without which there is no campaign, and its remedy."""
 
     what: str
     remedy: str
 
 
 class Rulings:
-    """Of the engine; those of a person are `evolve.campaign.rulings`."""
+    """Rulings of the engine; those of a person are `evolve.campaign.rulings`."""
 
     def __init__(self, campaign: Campaign) -> None:
         self._campaign = campaign
@@ -61,7 +61,7 @@ class Rulings:
         self._task = campaign.task
 
     def follow(self, record: Record) -> SeedError | None:
-        """Writes what follows from a record; gives what is wrong with the seed, where it is about the seed and says so."""
+        """Writes the rulings that follow from a record; returns the error of the seed, where the record shows one."""
         fault = None
         if record.origin.case:
             self._promote(record)
@@ -81,8 +81,7 @@ class Rulings:
         self._campaign.write(Ruled("quarantine", record.program, BOUND, why))
 
     def _quarantine_tagged(self, record: Record) -> None:
-        """What the evaluator has tagged is quarantined, whatever its outcome: not the seed, without which there is no campaign, and which is
-        the evaluator's own example of an honest program."""
+        # Whatever its outcome; but not the seed, which is the evaluator's own example of an honest program.
         tag, program = record.evaluation.tag, record.program
         known = program is None or program == self._task.seed.id or program in self._state.quarantined
         if tag and not known and record.evaluation.outcome not in NOBODYS_FAULT:
@@ -90,8 +89,8 @@ class Rulings:
             self._campaign.write(Ruled("quarantine", program, INTEGRITY, tag))
 
     def _promote(self, record: Record) -> None:
-        """A program is promoted when all held-out cases agree that it is no worse than the seed: one of its own may have been the last
-        that was missing, or one of the seed's. One whose score is claimed never is: nobody knows what it found."""
+        """Promotes a program when all held-out cases agree that it is no worse than the seed: one of its own may have been the last
+        that was missing, or one of the seed's. A claimed score is never promoted: nobody knows what the program found."""
         cases, best = self._state.cases, self._state.archive.best
         for program in dict.fromkeys(one for one in (record.program, best and best.program) if one):
             known = program in self._state.archive.promoted or program == self._task.seed.id
@@ -100,7 +99,7 @@ class Rulings:
                 self._campaign.write(Ruled("promote", program, "held-out cases", why))
 
     def _check_seed(self, record: Record) -> SeedError | None:
-        """The seed must pass its own evaluator, and its certificate where there is one."""
+        """Returns the error of a seed that fails its own evaluator, or its certificate."""
         origin, evaluation, name = record.origin, record.evaluation, self._task.name
         if origin.kind == "proposal":
             return None
@@ -120,7 +119,7 @@ class Rulings:
         return None
 
     def _record_noise_floor(self, record: Record) -> None:
-        """With the last measurement of the seed, the noise floor is known."""
+        """Writes the noise floor with the last measurement of the seed."""
         if record.origin.kind == "proposal" or self._task.deterministic or self._state.noise_floor is not None:
             return
         values = self._state.noise_values
@@ -131,8 +130,12 @@ class Rulings:
 
 
 _log = logging.getLogger(__name__)
-IN_A_ROW = 5
-"""Failures of plugins in a row that stop a campaign."""
+PLUGIN_FAILURES = 5
+"""Failures of plugins in a row that end a run."""
+INTERNAL_FAILURES = 10
+"""Internal failures of the evaluation in a row that end a run: no program is to blame, so going on would only fill the log."""
+TRIES = 2
+"""Evaluations of a job before its internal failure is recorded."""
 
 
 def _always() -> bool:
@@ -142,9 +145,8 @@ def _always() -> bool:
 class Recorder:
     """Writes records. Main thread, inside a transaction; it also knows which programs are under way."""
 
-    def __init__(self, campaign: Campaign, jobs: Jobs, infrastructure: Infrastructure) -> None:
+    def __init__(self, campaign: Campaign, jobs: Jobs) -> None:
         self._campaign = campaign
-        self._infrastructure = infrastructure
         self._jobs = jobs
         self._state = campaign.state
         self._task = campaign.task
@@ -152,27 +154,34 @@ class Recorder:
         self.signatures = read_signatures(campaign)
         """Of all programs that are in the log or under way."""
         self.screening = Screening(campaign, self.signatures)
-        self._results = ResultCache(campaign)
         self._rulings = Rulings(campaign)
-        self._plugin_failures = 0
+        self._plugin_failures = self._internal_failures = 0
         self.failure: EvolveError | None = None
-        """What makes going on useless; raised when the turn that found it is durable."""
+        """Error that makes going on useless; raised when the turn that found it is durable."""
+        self.calls = Counter[str]()
+        """Calls of models in this run that were `answered`, and that `failed`."""
+        self.call_error = ""
+        """Error of the last call that failed."""
 
-    def close(self) -> None:
-        """Ends using the cache."""
-        self._results.close()
+    def record_call(self, answered: Answered) -> None:
+        """Writes a call of a model."""
+        call = answered.event.call
+        self.calls["failed" if call.error else "answered"] += 1
+        self.call_error = call.error or self.call_error
+        self._campaign.log.put_texts(answered.texts)
+        self._campaign.write(answered.event)
 
-    def record_machine(self, judges: Description) -> None:
-        """The run's machine and isolation."""
+    def record_machine(self, description: Description) -> None:
+        """Writes the run's machine and isolation."""
         machine = self._state.machine
-        floor = machine.noise_floor if machine is not None and machine.hardware == judges.hardware else None
-        self._campaign.write(MachineMeasured(judges.hardware, floor, judges.isolation))
+        floor = machine.noise_floor if machine is not None and machine.hardware == description.hardware else None
+        self._campaign.write(MachineMeasured(description.hardware, floor, description.isolation))
 
     def record_drafts(
         self, asked: Asked, drafts: Sequence[Draft], has_room: Callable[[], bool] = _always
     ) -> Iterator[Settled | Work]:
-        """For each draft of a step that has not settled before: a record at once, or the work to judge it. It ends where there is no room for one
-        more to be judged."""
+        """Yields a record, or the work to evaluate it, for each draft of a step that has not settled before; ends where there is no room for one
+        more evaluation."""
         done = self._state.steps[asked.step].settled
         for draft in [draft for draft in drafts if draft.index not in done]:
             origin = proposal_origin(asked, draft)
@@ -184,23 +193,18 @@ class Recorder:
                 return
             assert draft.child.program is not None, "a draft without a program is refused"
             self.signatures[draft.signature] = draft.child.program.id
-            work = self._jobs.proposal(asked, draft)
-            hit = self._results.find(work)
-            if hit is None:
-                yield self._results.add_known_stages(work)
-            else:
-                yield from self._settle(work, hit)
+            yield self._jobs.proposal(asked, draft)
 
     def _find_duplicate(self, draft: Draft) -> str:
-        """Why a program is nothing new: it, or one that reads the same, was proposed meanwhile."""
+        # It, or one that reads the same, may have been proposed since the draft was screened.
         if draft.child.program is None:
             return ""
         return self.screening.find_duplicate(draft.child.program, draft.signature)
 
     def _refuse(self, origin: Origin, draft: Draft, reason: str) -> Settled:
         self._plugin_failures = self._plugin_failures + 1 if draft.plugin_failed else 0
-        if self._plugin_failures == IN_A_ROW:
-            self.failure = PluginError(f"{IN_A_ROW} proposals in a row failed, the last because {reason}")
+        if self._plugin_failures == PLUGIN_FAILURES:
+            self.failure = PluginError(f"{PLUGIN_FAILURES} proposals in a row failed, the last because {reason}")
         program = draft.child.program
         if program is not None and self.signatures.get(draft.signature) != program.id:
             self.screening.neighbours.drop(program.id)
@@ -211,7 +215,7 @@ class Recorder:
         return event
 
     def _warn_tired(self, operator: str, reason: str) -> None:
-        """Once, until something that it made is judged; where it is the only one, the campaign's end says so."""
+        # Once, until something that it made is evaluated; where it is the only operator, the campaign's end says so.
         tired = self._state.refusals.count(operator) == TIRED
         if tired and len(self._campaign.usable_operators) > 1:
             _log.warning(
@@ -221,26 +225,23 @@ class Recorder:
             )
 
     def record_report(self, work: Work, result: bytes) -> Iterator[Settled | Work]:
-        """The record of a judging, and the ruling that a value beyond the proven bound calls for; or the work again, where the
-        machinery failed it."""
+        """Yields the record of an evaluation; or the work again, where the machinery failed it."""
         report = decode_report(result)
         evaluation = report.evaluation
-        if evaluation.outcome is Outcome.INTERNAL and self._infrastructure.may_retry(work):
-            known = evaluation.passed if self._task.deterministic else {}
-            yield replace(work, tries=work.tries + 1, job=replace(work.job, passed={**work.job.passed, **known}))
+        internal = evaluation.outcome is Outcome.INTERNAL
+        if internal and work.tries + 1 < TRIES:
+            yield replace(work, tries=work.tries + 1)
             return
-        self._infrastructure.record_outcome(work, evaluation.outcome)
+        self._internal_failures = self._internal_failures + 1 if internal else 0
         yield from self._settle(work, report)
-        if evaluation.outcome is Outcome.INTERNAL and self._infrastructure.hopeless and self.failure is None:
-            self.failure = _error_with_feedback(
-                SandboxError, _describe_hopeless(work), report, "mend the evaluator, or what it needs of the machine"
-            )
-        self._results.note(work, evaluation, result)
+        if self._internal_failures >= INTERNAL_FAILURES and self.failure is None:
+            what = f"{INTERNAL_FAILURES} evaluations in a row failed, and no program is to blame; the last failure"
+            remedy = "mend the evaluator, or what it needs of the machine, and go on with --continue"
+            self.failure = _error_with_feedback(SandboxError, what, report, remedy)
 
-    def keep_results(self) -> None:
-        """Fills the cache, when the records that it names are durable, and lets go of what they hold."""
+    def release_durable(self) -> None:
+        """Lets go of programs that can be read in the log now."""
         self.screening.neighbours.durable()
-        self._results.write()
 
     def _settle(self, work: Work, report: Report) -> Iterator[Settled]:
         self._plugin_failures = 0
@@ -250,10 +251,10 @@ class Recorder:
             self.signatures.pop(signature, None)
         else:
             self.signatures[signature] = work.program.id
-        found = work.draft.found if work.draft else Fingerprint()
+        found = work.draft.fingerprint if work.draft else Fingerprint()
         self.screening.neighbours.keep(work.program, work.origin, signature, found)
         report = self._complete_descriptors(work, report)
-        self._put(report.texts)
+        self._campaign.log.put_texts(report.texts)
         evaluation = replace(report.evaluation, carried=work.carried)
         event = self._append(work.origin, work.program.id, evaluation, work.draft.child if work.draft else Child(None))
         fault = self._rulings.follow(event.record)
@@ -262,7 +263,7 @@ class Recorder:
         yield event
 
     def _complete_descriptors(self, work: Work, report: Report) -> Report:
-        """With a number for each axis of the archive; a program that has none for one of them is INVALID."""
+        """Completes a report with a number for each axis of the archive; a program that has none for one of them is INVALID."""
         from_text = work.draft.descriptors if work.draft else None
         evaluation = self._descriptors.complete(report.evaluation, lambda: work.program, from_text)
         missing = self._descriptors.missing(evaluation)
@@ -275,10 +276,6 @@ class Recorder:
         )
         return replace(report, evaluation=invalid, texts={**report.texts, text_id(why): why})
 
-    def _put(self, texts: Mapping[TextId, str]) -> None:
-        if texts:
-            self._campaign.log.put_texts(texts)
-
     def _append(self, origin: Origin, program: ProgramId | None, evaluation: Evaluation, child: Child) -> Settled:
         number = len(self._state.columns.programs) + 1
         event = self._state.settle(Record(number, origin, program, evaluation, child.thought, child.extras))
@@ -289,21 +286,14 @@ class Recorder:
         return event
 
 
-def _describe_hopeless(work: Work) -> str:
-    """Who is at fault, as far as the canary can tell."""
-    if work.origin.case == CANARY:
-        return "the judges fail on the seed too, and did so for as long as outage.wait_seconds allows; the last failure"
-    return f"the judges fail on everything but the seed, which passed {HOPELESS} times meanwhile; the last failure"
-
-
 def read_signatures(campaign: Campaign) -> dict[str, ProgramId]:
-    """What near-duplicates are recognised by, of all programs in the log."""
+    """Returns the programs of the log by their signatures, by which near-duplicates are recognised."""
     hurried = campaign.state.hurried
     return {signature: program for program, signature in campaign.log.signatures() if program not in hurried}
 
 
 def _error_with_feedback(kind: type[EvolveError], what: str, report: Report, remedy: str) -> EvolveError:
-    """An error that says one line of a report's feedback, the root error of a traceback; all of it, quoted, is the error's note."""
+    """Returns an error with one line of a report's feedback, the root error of a traceback; all of it, quoted, is the error's note."""
     feedback = report.texts.get(TextId(report.evaluation.feedback), "").strip() or "there is no feedback"
     line = readable(feedback.split("\n\n", 1)[0].splitlines()[-1]).strip()
     if "Do:" not in line:

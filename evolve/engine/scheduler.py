@@ -3,46 +3,46 @@
 Nothing here starts anything; every decision is an `Asked` in the log before it has an effect."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeGuard
+from typing import Any, TypeGuard, TypeVar
 
-from evolve.campaign import Campaign, stream
-from evolve.campaign.campaign import best_confirmed
+from evolve.campaign import Campaign, best_confirmed, stream
 from evolve.campaign.refusals import NOTHING_NEW
 from evolve.campaign.state import REFLECTION
-from evolve.engine.checking import checked
-from evolve.engine.infrastructure import Infrastructure
-from evolve.engine.members import NOBODY, Members
+from evolve.engine.metering import NOBODY, Members
 from evolve.plugins import guarded
 from evolve.stop import Amount
-from evolve.types import Asked, Measure, PluginError, Propose, Rearrange, Rearranged, Selection, Wait
+from evolve.types import Asked, Measure, PluginError, Propose, Rearrange, Rearranged, RecordId, Selection, Wait
+from evolve.types.codec import decode, encode
 
 WAITING = 2
-"""Steps that wait for each judge slot, so that none is ever idle."""
+"""Steps that wait for each evaluation worker, so that none is ever idle."""
 LAST_MEASUREMENTS = 20
 """Measurements that a run may still make of its best when the budget is spent."""
+
+Action = TypeVar("Action", Propose, Measure, Rearrange)
 
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """Steps under way: those with the judges or on their way to them, and those that wait for a model, by its name."""
+    """Steps under way: those in evaluation or on their way to it, and those that wait for a model, by its name."""
 
-    judging: int
+    evaluating: int
     calling: Mapping[str, int]
 
     @property
     def total(self) -> int:
-        """All steps that are under way."""
-        return self.judging + sum(self.calling.values())
+        """Number of all steps that are under way."""
+        return self.evaluating + sum(self.calling.values())
 
 
 @dataclass(slots=True)
 class FreeRoom:
-    """FreeRoom for new steps: with the judges, and with each model. Where the judges have none, models are asked on while fewer
-    than `ahead` more wait for them: answers come in bunches, and no model shall idle while one is judged."""
+    """Room for new steps: in evaluation, and with each model. Where evaluation has none, models are asked on while fewer
+    than `ahead` more wait for it: answers come in bunches, and no model shall idle while one is evaluated."""
 
-    judging: int
+    evaluating: int
     calls: dict[str, int]
     ahead: int = 0
 
@@ -54,71 +54,86 @@ class FreeRoom:
     @property
     def is_left(self) -> bool:
         """True where a step may have room."""
-        return self.judging > 0 or (self.judging + self.ahead > 0 and bool(self.models))
+        return self.evaluating > 0 or (self.evaluating + self.ahead > 0 and bool(self.models))
 
-    def takes(self, action: Propose | Measure) -> bool:
-        """Returns whether there is room for a step; for one that waits for a model, a free model has been found."""
-        return self.judging > 0 or _calls_model(action)
-
-    def take(self, action: Propose | Measure) -> None:
-        """Takes the room of a new step. One that waits for a model is no load for the judges yet."""
+    def take(self, action: Propose | Measure) -> bool:
+        """Takes the room of a new step; returns False where there is none. A step that waits for a model is no load for the evaluation yet."""
         if _calls_model(action):
             self.calls[action.selection.model] -= 1
+        elif self.evaluating > 0:
+            self.evaluating -= 1
         else:
-            self.judging -= 1
+            return False
+        return True
 
 
 def _calls_model(action: Propose | Measure) -> TypeGuard[Propose]:
     return isinstance(action, Propose) and bool(action.selection.model)
 
 
+class BudgetWatch:
+    """Budget of one run, held against what is spent now. Main thread."""
+
+    def __init__(self, campaign: Campaign) -> None:
+        self._campaign = campaign
+        self.retune()
+
+    def retune(self) -> None:
+        """Takes the budget from the campaign's settings, as they are now."""
+        self._budget = self._campaign.budget
+        self.unaffordable = ""
+        """The call that the rest of the budget did not pay for."""
+        leaves = self._budget.leaves()
+        self.counts_programs = any(isinstance(leaf, Amount) and leaf.unit.resource == "programs" for leaf in leaves)
+
+    def is_spent(self) -> bool:
+        """Returns whether the budget is spent, or does not pay for one more call."""
+        return bool(self.unaffordable) or self._spends()
+
+    @property
+    def unpaid(self) -> str:
+        """The call that the rest of the budget did not pay for; empty where nothing is left of it."""
+        return "" if self._spends() else self.unaffordable
+
+    def is_paid(self) -> bool:
+        """Returns whether calls of models ended it: programs that were paid for are evaluated all the same."""
+        return not self._spends(calls=0, tokens=0, money=0.0, gpu_seconds=0.0)
+
+    def seconds_left(self) -> float | None:
+        """Returns the seconds until a budget in time is spent; None where there is none."""
+        return self._budget.seconds_left(self._campaign.progress, time.time())
+
+    def used(self) -> float:
+        """Returns the spent share of the budget."""
+        campaign = self._campaign
+        return self._budget.used(campaign.progress, best_confirmed(campaign), time.time())
+
+    def has_room(self) -> bool:
+        """Returns whether a budget in programs has room for one more, with all that is under way."""
+        proposals = sum(isinstance(step.asked.action, Propose) for step in self._campaign.state.steps.values())
+        return not self._spends(programs=self._campaign.progress.programs + proposals)
+
+    def pays_for_child(self, evaluating: int) -> bool:
+        """Returns whether a budget in programs has room for one more child beside those in evaluation: a step may have several. What a child
+        has cost of other resources is paid already, so that they do not keep it from evaluation."""
+        return not self._spends(programs=self._campaign.progress.programs + evaluating) or self._spends(programs=0)
+
+    def _spends(self, **changes: Any) -> bool:
+        campaign = self._campaign
+        return self._budget.spent(replace(campaign.progress, **changes), best_confirmed(campaign), time.time())
+
+
 class Scheduler:
     """Decisions of one run of a campaign. Main thread."""
 
-    def __init__(self, campaign: Campaign, infrastructure: Infrastructure, members: Members = NOBODY) -> None:
+    def __init__(self, campaign: Campaign, budget: BudgetWatch, members: Members = NOBODY) -> None:
         self._campaign = campaign
-        self._infrastructure = infrastructure
+        self._budget = budget
         self._members = members
         self._state = campaign.state
         self._last = LAST_MEASUREMENTS
         self.exhausted = False
         """True when nothing is under way, and nothing new is to be expected of the operators that may be asked."""
-        self.retune()
-
-    def retune(self) -> None:
-        """Takes budget and number of judges from the campaign's settings, as they are now."""
-        campaign = self._campaign
-        self._budget = campaign.budget
-        self._room = 1 if campaign.settings.deterministic else campaign.settings.judges * (1 + WAITING)
-        self._fills = not any(
-            isinstance(leaf, Amount) and leaf.unit.resource == "programs" for leaf in self._budget.leaves()
-        )
-        self.unaffordable = ""
-        """The call that the rest of the budget did not pay for."""
-
-    def _best(self) -> float | None:
-        return best_confirmed(self._campaign)
-
-    def is_spent(self) -> bool:
-        """Returns whether the budget is spent, or does not pay for one more call."""
-        return bool(self.unaffordable) or self._is_used_up()
-
-    def _is_used_up(self) -> bool:
-        return self._budget.spent(self._campaign.progress, self._best(), time.time())
-
-    @property
-    def unpaid(self) -> str:
-        """The call that the rest of the budget did not pay for; empty where nothing is left of it."""
-        return "" if self._is_used_up() else self.unaffordable
-
-    def is_paid(self) -> bool:
-        """Returns whether calls of models ended it: programs that were paid for are judged all the same."""
-        without_calls = replace(self._campaign.progress, calls=0, tokens=0, money=0.0, gpu_seconds=0.0)
-        return not self._budget.spent(without_calls, self._best(), time.time())
-
-    def seconds_left(self) -> float | None:
-        """Returns the seconds until a budget in time is spent; None where there is none."""
-        return self._budget.seconds_left(self._campaign.progress, time.time())
 
     @property
     def goes_on(self) -> bool:
@@ -127,38 +142,33 @@ class Scheduler:
 
     def next_steps(self, load: Load) -> list[Asked]:
         """Returns new steps for the room that is left; appends each to the log. Inside a transaction."""
-        if self._infrastructure.in_doubt:
-            return self._canary()
         asked: list[Asked] = []
         one_by_one = self._campaign.settings.deterministic
         free = self._free(load)
         while free.is_left and not (asked and one_by_one):
             action = self._next_action(free)
-            if action is None:
+            if action is None or not free.take(action):
                 break
-            free.take(action)
             asked.append(self._append(action))
         if not asked and not load.total:
-            self.exhausted = self._state.refusals.unheard >= NOTHING_NEW or not self._operators()
-        if not asked and not load.total and not self.exhausted:
+            self._explain_idleness()
+        return asked
+
+    def _explain_idleness(self) -> None:
+        self.exhausted = self._state.refusals.unheard >= NOTHING_NEW or not self._operators()
+        if not self.exhausted:
             raise PluginError(
                 f"strategy {self._campaign.settings.strategy.name!r} waits, and nothing is under way that it could wait for. "
                 "Do: use another strategy, or mend its `ask`"
             )
-        return asked
-
-    def _canary(self) -> list[Asked]:
-        """Asks for one at a time, without waiting for room: jobs that were started before it may be at fault."""
-        canary = self._infrastructure.canary()
-        return [] if canary is None else [self._append(replace(canary, about=self._state.seed_record))]
 
     def _free(self, load: Load) -> FreeRoom:
         """Returns the room that the steps under way leave."""
-        members = self._members
+        members, settings = self._members, self._campaign.settings
         calls = {name: members[name].steps - load.calling.get(name, 0) for name in members.proposing}
-        if self._campaign.settings.deterministic:
-            return FreeRoom(self._room - load.total, calls)
-        return FreeRoom(self._room - load.judging, calls, members.ahead)
+        if settings.deterministic:
+            return FreeRoom(1 - load.total, calls)
+        return FreeRoom(settings.judges * (1 + WAITING) - load.evaluating, calls, members.ahead)
 
     def last_measurement(self) -> list[Asked]:
         """Asks for one measurement that the campaign's best still lacks at its end: until it is sure, then the cases. Inside a transaction."""
@@ -175,34 +185,30 @@ class Scheduler:
         return asked
 
     def _next_action(self, free: FreeRoom) -> Propose | Measure | None:
-        action: Propose | Measure | None = self._due()
-        if action is None and self._state.seed_is_measured and self._has_budget():
-            action = self._reflection(free) or self._propose(free)
-        return action if action is not None and free.takes(action) else None
+        due = self._due()
+        if due is not None or not self._state.seed_is_measured or not self._budget.has_room():
+            return due
+        return self._reflection(free) or self._propose(free)
 
     def _propose(self, free: FreeRoom) -> Propose | Measure | None:
-        """Returns the strategy's proposal. Where it wants a model and all of them are busy, judges that would idle may have a proposal that needs
+        """Returns the strategy's proposal. Where it wants a model and all of them are busy, workers that would idle may have a proposal that needs
         none; a budget in programs is not spent on that."""
         operators = self._operators()
         action = self._ask_strategy(operators) if operators else None
-        if not self._needs_model(action):
+        if not (isinstance(action, Propose) and self._needs_model(action.selection.operator)):
             return action
-        assert isinstance(action, Propose), "only a proposal needs a model"
-        found = self._with_model(action, free)
-        if found is not None:
-            return found
-        others = self._without_models(operators)
-        return self._ask_strategy(others) if self._fills and others else None
+        with_model = self._with_model(action, free)
+        if with_model is not None:
+            return with_model
+        free_operators = tuple(name for name in operators if not self._needs_model(name))
+        return self._ask_strategy(free_operators) if free_operators and not self._budget.counts_programs else None
 
     def _operators(self) -> tuple[str, ...]:
         """Returns the operators that may be asked now."""
         return self._campaign.askable(models=bool(self._members.proposing))
 
-    def _needs_model(self, action: Propose | Measure | None) -> bool:
-        return isinstance(action, Propose) and self._campaign.traits(action.selection.operator).needs_model
-
-    def _without_models(self, operators: Sequence[str]) -> tuple[str, ...]:
-        return tuple(name for name in operators if not self._campaign.traits(name).needs_model)
+    def _needs_model(self, operator: str) -> bool:
+        return self._campaign.traits(operator).needs_model
 
     def _with_model(self, action: Propose, free: FreeRoom) -> Propose | None:
         """Returns the proposal with a model that is free: the strategy's where it names one, else the one that the campaign draws. None where it must
@@ -227,49 +233,115 @@ class Scheduler:
         again: each island at most once, so that this ends."""
         campaign, name, arranged = self._campaign, self._campaign.settings.strategy.name, set[int]()
         while True:
-            used = self._budget.used(campaign.progress, self._best(), time.time())
             purpose = f"ask {len(arranged)}" if arranged else "ask"
             rng = stream(campaign.settings.seed, self._state.last_step + 1, purpose)
-            action = guarded(name, campaign.strategy.ask, campaign.view(used, operators), rng)
-            if isinstance(action, Wait):
+            answer = guarded(name, campaign.strategy.ask, campaign.view(self._budget.used(), operators), rng)
+            if isinstance(answer, Wait):
                 return None
             try:
-                found = checked(campaign, action)
-                if not isinstance(found, Rearrange):
-                    return found
-                if found.island in arranged:
-                    raise ValueError(f"to arrange island {found.island} twice, and for nothing else in between")
+                action = check_action(campaign, answer)
+                if not isinstance(action, Rearrange):
+                    return action
+                if action.island in arranged:
+                    raise ValueError(f"to arrange island {action.island} twice, and for nothing else in between")
             except ValueError as error:
                 raise PluginError(f"strategy {name!r} asked {error}. Do: mend its `ask`") from error
-            arranged.add(found.island)
-            campaign.write(Rearranged(found.island, found.records, found.why))
-
-    def _has_budget(self) -> bool:
-        """Returns whether a budget in programs has room for one more, with all that is under way."""
-        proposals = sum(isinstance(step.asked.action, Propose) for step in self._state.steps.values())
-        return self._budget.allows(self._campaign.progress, proposals, self._best(), time.time())
-
-    def pays_for_child(self, judging: int) -> bool:
-        """Returns whether a budget in programs has room for one more child beside those that are being judged: a step may have several. What a child has cost of
-        other resources is paid already, so that they do not keep it from being judged."""
-        progress, best, now = self._campaign.progress, self._best(), time.time()
-        judged = replace(progress, programs=progress.programs + judging)
-        free = replace(progress, programs=0)
-        return not self._budget.spent(judged, best, now) or self._budget.spent(free, best, now)
+            arranged.add(action.island)
+            campaign.write(Rearranged(action.island, action.records, action.why))
 
     def _due(self) -> Measure | None:
         """Returns the measurement that is due: the seed's first, then the archive's, then the best's cases, within their share of time."""
         state = self._state
         noise = state.noise_measurement()
-        if noise is not None or not self._within_share():
+        if noise is not None or not self._is_within_share():
             return noise
         return state.archive.due() or state.case_measurement()
 
-    def _within_share(self) -> bool:
-        """Counts in seconds; in records where two runs must decide alike."""
+    def _is_within_share(self) -> bool:
+        # Counted in seconds; in records where two runs must decide alike.
         share, progress = self._campaign.settings.confirm.share, self._state.progress
         waiting = sum(isinstance(step.asked.action, Measure) for step in self._state.steps.values())
         if self._campaign.settings.deterministic:
             return progress.measurements + waiting <= share * (progress.records + waiting)
         mean = progress.measure_seconds / max(1, progress.measurements)
         return progress.measure_seconds + waiting * mean <= share * progress.judge_seconds
+
+
+def check_action(campaign: Campaign, action: object) -> Propose | Measure | Rearrange:
+    """Returns what a strategy asked for as the log would hold it. Raises `ValueError` for what cannot be done: an action in the log is where
+    every later run would begin."""
+    match action:
+        case Propose():
+            propose = _read_back(action)
+            _check_selection(campaign, propose.selection)
+            return propose
+        case Measure():
+            measure = _read_back(action)
+            _check_measure(campaign, measure)
+            return measure
+        case Rearrange():
+            rearrange = _read_back(action)
+            _check_arrangement(campaign, rearrange)
+            return rearrange
+    raise ValueError(f"for a {type(action).__name__}, wanted Propose, Measure, Rearrange or Wait")
+
+
+def _read_back(action: Action) -> Action:
+    try:
+        logged: Action = decode(type(action), encode(action))
+    except ValueError as error:
+        raise ValueError(f"for a {type(action).__name__} that the log cannot hold: {error}") from error
+    return logged
+
+
+def _check_selection(campaign: Campaign, selection: Selection) -> None:
+    names = campaign.usable_operators
+    _check_known("operator", selection.operator, names, ", ".join(names))
+    _check_island(campaign, selection.island)
+    models = campaign.settings.models.proposing if campaign.traits(selection.operator).needs_model else ()
+    _check_known("model", selection.model, ("", *models), f"{', '.join(models) or 'none'}, or ''")
+    if selection.samples < 1:
+        raise ValueError(f"for {selection.samples} samples, wanted 1 or more")
+    for record in (*selection.parents, *selection.inspirations):
+        _check_record(campaign, record)
+
+
+def _check_measure(campaign: Campaign, measure: Measure) -> None:
+    _check_record(campaign, measure.about)
+    if campaign.state.columns.programs[measure.about - 1] != measure.program:
+        raise ValueError(
+            f"to measure program {measure.program!r} about record {measure.about}, which has another program"
+        )
+    stages = [stage.name for stage in campaign.task.stages] + ["certify"] * (campaign.task.promotion == "certificate")
+    for kind, name, known in (("case", measure.case, campaign.state.cases.wanted), ("stage", measure.stage, stages)):
+        _check_known(kind, name, ("", *known), f"{', '.join(map(repr, known))} or ''")
+
+
+def _check_arrangement(campaign: Campaign, rearrange: Rearrange) -> None:
+    _check_island(campaign, rearrange.island)
+    records = rearrange.records
+    if len(set(records)) < len(records):
+        raise ValueError(f"to arrange a record twice, {', '.join(map(str, records))}")
+    for record in records:
+        _check_record(campaign, record)
+        if not campaign.state.archive.accepts(record):
+            raise ValueError(
+                f"to arrange record {record}, whose program may hold no place: it was not accepted, has failed since, or is quarantined"
+            )
+
+
+def _check_known(kind: str, name: str, known: Collection[str], wanted: str) -> None:
+    if name not in known:
+        raise ValueError(f"for {kind} {name!r}, wanted one of {wanted}")
+
+
+def _check_island(campaign: Campaign, island: int) -> None:
+    islands = campaign.state.archive.settings.islands
+    if not 0 <= island < islands:
+        raise ValueError(f"for island {island}, wanted 0 to {islands - 1}")
+
+
+def _check_record(campaign: Campaign, record: RecordId) -> None:
+    programs = campaign.state.columns.programs
+    if not 0 < record <= len(programs) or programs[record - 1] is None:
+        raise ValueError(f"about record {record}, which has not settled or has no program")

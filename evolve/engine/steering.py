@@ -1,13 +1,12 @@
-"""Requests of people to a campaign, taken from its inbox by the engine or by a command, and the work that waits while a run is paused.
+"""Requests of people to a campaign, taken from its inbox by the engine or by a command.
 
-Requests are taken in the order in which they were put, each once; one is answered and removed only when its effect is durable. Work that
-was withdrawn for a pause is started again when it ends, or is a step of the next run; nothing is lost, for all of it is in the log."""
+Requests are taken in the order in which they were put, each once; one is answered and removed only when its effect is durable. A program that
+a person brings passes the same rules as one that an operator proposes."""
 
 import time
 from collections.abc import MutableMapping, Sequence
-from concurrent.futures import Future
-from dataclasses import dataclass
 
+from evolve import novelty
 from evolve.campaign import Campaign
 from evolve.campaign.inbox import (
     PERSON,
@@ -25,69 +24,24 @@ from evolve.campaign.inbox import (
     Unpause,
 )
 from evolve.campaign.retuning import retune
-from evolve.campaign.rulings import best_record, rule
-from evolve.engine.drafts import Draft
-from evolve.engine.importing import Known, imported
-from evolve.engine.jobs import Work
-from evolve.engine.metering import Answered
-from evolve.types import Asked, ConfigError, EvolveError, Lesson, LessonWritten, Paused, ProgramId
+from evolve.campaign.rulings import best_record, program_of, rule
+from evolve.campaign.state import State
+from evolve.edits import changes
+from evolve.types import (
+    Asked,
+    ConfigError,
+    EvolveError,
+    Import,
+    Lesson,
+    LessonWritten,
+    Paused,
+    PluginError,
+    Program,
+    ProgramId,
+)
 
 INTERVAL = 1.0
 """Seconds between two looks into the inbox."""
-
-
-@dataclass(frozen=True, slots=True)
-class Proposed:
-    """A proposal thread is done with a step."""
-
-    asked: Asked
-    future: Future[Sequence[Draft]]
-
-
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """The executor is done with a job."""
-
-    work: Work
-    future: Future[bytes]
-
-
-@dataclass(frozen=True, slots=True)
-class Interrupt:
-    """A person or the system asks to stop."""
-
-
-Done = Proposed | Answered | Judged | Interrupt
-"""All that may come into the inbox of a run."""
-
-
-class PausedWork:
-    """Work that waits while a campaign is paused: proposals that are made, and steps and jobs that nothing had begun. Main thread."""
-
-    def __init__(self) -> None:
-        self.on = False
-        self._withdrawn: set[int | str] = set()
-        self._waiting: list[Proposed | Judged] = []
-
-    def withdraw(self, what: int | str) -> None:
-        """Notes that a step or a job was called back; it may be carried out all the same."""
-        self._withdrawn.add(what)
-
-    def was_withdrawn(self, done: Proposed | Judged) -> bool:
-        """Returns whether it was called back, and in time; to be asked once."""
-        name = done.asked.step if isinstance(done, Proposed) else done.work.job.id
-        found = name in self._withdrawn and done.future.cancelled()
-        self._withdrawn.discard(name)
-        return found
-
-    def add(self, done: Proposed | Judged) -> None:
-        """Keeps it until the pause ends."""
-        self._waiting.append(done)
-
-    def take(self) -> Sequence[Proposed | Judged]:
-        """Takes all that waits."""
-        found, self._waiting = self._waiting, []
-        return found
 
 
 class Requests:
@@ -134,7 +88,7 @@ class Requests:
             return self._answer_again(request)
         try:
             return self._do(request)
-        except Known as error:
+        except KnownProgram as error:
             return Answer(request.id, accepted=False, told=str(error), records=(error.record,) if error.record else ())
         except EvolveError as error:
             return Answer(request.id, accepted=False, told=str(error))
@@ -152,7 +106,7 @@ class Requests:
             case Hint():
                 return self._write_hint(wish, request.id)
             case Add():
-                asked = imported(campaign, wish, request.id, self._signatures)
+                asked = import_program(campaign, wish, request.id, self._signatures)
                 self._asked.append(asked)
                 return Answer(request.id, accepted=True, told=f"asked as step {asked.step}", step=asked.step)
             case Stop():
@@ -209,3 +163,53 @@ class Requests:
             return Answer(request, accepted=True, told="that is what it has already")
         campaign.retune(changes, request)
         return Answer(request, accepted=True, told=f"changed: {', '.join(wish.assignments)}")
+
+
+class KnownProgram(ConfigError):
+    """Refusal of a program that the campaign has, as `record`; 0 while it is evaluated."""
+
+    def __init__(self, message: str, record: int) -> None:
+        super().__init__(message)
+        self.record = record
+
+
+def import_program(campaign: Campaign, wish: Add, request: str, signatures: MutableMapping[str, ProgramId]) -> Asked:
+    """Writes the step that evaluates a person's program, and stores the program. Raises `ConfigError`.
+    `signatures` are those of all programs that are known or under way. Inside a transaction."""
+    state, program = campaign.state, Program(wish.files)
+    parents = (wish.parent,) if wish.parent else ()
+    family = [state.reader.program(program_of(campaign, parent)) for parent in parents]
+    signature = novelty.signature(program)
+    _check_new(campaign, program, signature, signatures)
+    reason = changes.refusal(campaign.task, program)
+    try:
+        reason = reason or campaign.plugins.screen(campaign.task, program, family) or ""
+    except PluginError as error:
+        # A broken plugin is told to the person who asks, and ends no run.
+        reason = str(error)
+    if reason:
+        raise ConfigError(f"the program may not be judged: {reason}. Do: mend it, and add it again")
+    campaign.log.put_program(program, signature)
+    signatures[signature] = program.id
+    island = state.reader.settled(wish.parent).record.origin.island if wish.parent else _least_filled(state)
+    action = Import(program.id, island, parents, wish.thought, request)
+    asked = Asked(state.last_step + 1, action, after=len(state.columns.programs))
+    campaign.write(asked)
+    return asked
+
+
+def _check_new(
+    campaign: Campaign, program: Program, signature: str, signatures: MutableMapping[str, ProgramId]
+) -> None:
+    known = signatures.get(signature)
+    if known is None:
+        return
+    record = campaign.state.columns.first_records().get(known, 0)
+    alike = "it is" if known == program.id else "but for spacing and comments it is"
+    which = f"{campaign.name}/{record}" if record else "one that is being judged"
+    raise KnownProgram(f"the program is known: {alike} {which}. Do: add another one", record)
+
+
+def _least_filled(state: State) -> int:
+    islands = range(state.archive.settings.islands)
+    return min(islands, key=lambda number: (state.archive.stats(number).elites, number))

@@ -109,10 +109,6 @@ class LocalExecutor:
             submitted.future.cancel()
         return submitted.future
 
-    def attach(self, job_id: str) -> "Future[bytes] | None":
-        """Returns None: no job survives its engine here."""
-        return None
-
     def cancel(self, job_id: str) -> None:
         """Cancels a job that no worker has; one that a worker has is evaluated to its end and reported."""
         submitted = self._open.get(job_id)

@@ -9,6 +9,7 @@ from typing import Literal, TypeVar
 
 from evolve.devices import EVERYTHING, Grant
 from evolve.sandbox import PLAIN, Means
+from evolve.types import Description as Description
 from evolve.types import Evaluation, Task, TextId, Trial, canonical
 from evolve.types.codec import decode, encode
 
@@ -60,23 +61,6 @@ class Report:
     evaluation: Evaluation
     texts: Mapping[TextId, str] = field(default_factory=dict)
     drawing: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Description:
-    """Description that a worker gives before its first job: the evaluator's stages and functions, the hardware class, the
-    isolation that candidates get, the versions of what scores depend on, and the wall limit of the whole cascade in seconds.
-    `tops` are the shares of stages with a relative threshold, by their names. `error` tells in one line why the evaluator does not load, `trace` where that is."""
-
-    stages: tuple[str, ...] = ()
-    functions: tuple[str, ...] = ()
-    hardware: str = ""
-    isolation: str = ""
-    environment: str = ""
-    limit: float = 0.0
-    error: str = ""
-    trace: str = ""
-    tops: Mapping[str, float] = field(default_factory=dict)
 
 
 def encode_message(message: Charge | Job | Report | Description) -> bytes:

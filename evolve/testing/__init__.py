@@ -17,6 +17,7 @@ from evolve.rehearsal import (
     rehearsed_task,
 )
 from evolve.testing.evaluators import check_evaluator
+from evolve.testing.executors import check_executor
 from evolve.testing.models import check_model
 from evolve.testing.operators import check_model_operator, check_operator, rehearse_proposal
 from evolve.testing.strategies import check_strategy
@@ -33,6 +34,7 @@ __all__ = [
     "RehearsedHistory",
     "ScriptedModel",
     "check_evaluator",
+    "check_executor",
     "check_model",
     "check_model_operator",
     "check_operator",

@@ -11,6 +11,7 @@ from typing import Any, Literal
 from evolve.types.task import Scalar
 
 __all__ = [
+    "Description",
     "FAILURES",
     "NOBODYS_FAULT",
     "REPEATABLE",
@@ -236,3 +237,20 @@ class Level(StrEnum):
         """Returns the level that a recorded line begins with (`standard: landlock 7, seccomp, memory watched`); None where it begins with none."""
         word = isolation.partition(":")[0]
         return cls(word) if word in set(cls) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """Description that a worker gives before its first job: the evaluator's stages and functions, the hardware class, the
+    isolation that candidates get, the versions of what scores depend on, and the wall limit of the whole cascade in seconds.
+    `tops` are the shares of stages with a relative threshold, by their names. `error` tells in one line why the evaluator does not load, `trace` where that is."""
+
+    stages: tuple[str, ...] = ()
+    functions: tuple[str, ...] = ()
+    hardware: str = ""
+    isolation: str = ""
+    environment: str = ""
+    limit: float = 0.0
+    error: str = ""
+    trace: str = ""
+    tops: Mapping[str, float] = field(default_factory=dict)

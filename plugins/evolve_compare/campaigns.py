@@ -125,7 +125,7 @@ def plan_campaigns(runs: ComparisonRuns) -> tuple[Plan, ...]:
             strategy=arm.strategy,
             models=arm.models or runs.common.models,
             # An evaluation that an earlier arm has paid for would cost the next one nothing.
-            assignments=(*runs.common.assignments, *arm.assignments, "cache=false"),
+            assignments=(*runs.common.assignments, *arm.assignments),
         )
         plan = plan_campaign(request, runs.plugins, runs.home)
         check_equal(budget_of(plan.settings, plan.task))

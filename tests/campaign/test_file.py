@@ -112,7 +112,7 @@ def test_a_task_is_named_from_where_the_file_lies(
 SETTINGS: list[dict[str, Any]] = [
     {},
     {"budget": []},
-    {"budget": ["60s", "500programs", "fitness=2.5"], "seed": 7, "judges": 17, "deterministic": False, "cache": False},
+    {"budget": ["60s", "500programs", "fitness=2.5"], "seed": 7, "judges": 17, "deterministic": False},
     {"strategy": {"name": "random"}},
     {"strategy": {"name": "islands", "settings": {"inspirations": 3}}},
     {"operators": {"names": ["tune_literals", "perturb_literals"]}},

@@ -11,10 +11,10 @@ from evolve import plugins
 from evolve.campaign import Campaign
 from evolve.config import settings_from
 from evolve.engine import Ending, run
-from evolve.evaluation import Description, Job, Report, decode_job, encode_report
-from evolve.types import Evaluation, Needs, SandboxError, Settled, Task, text_id
+from evolve.evaluation import Job, Report, decode_job, encode_report
+from evolve.types import Description, Evaluation, Needs, SandboxError, Settled, Task, text_id
 
-JUDGES = Description(stages=("evaluate",), hardware="fake", isolation="fake")
+DESCRIPTION = Description(stages=("evaluate",), hardware="fake", isolation="fake")
 
 
 def number_of(files: dict[str, str]) -> float:
@@ -44,11 +44,16 @@ class FakeExecutor:
     """Answers in the submitting thread; with `hold`, it answers the newest first, as soon as more than `hold` jobs wait or none
     has come for a moment. Remembers what it was asked."""
 
-    def __init__(self, judge: Callable[[Job], Report] = near_seven, hold: int = 0) -> None:
-        self.judge, self.hold = judge, hold
+    def __init__(
+        self, judge: Callable[[Job], Report] = near_seven, hold: int = 0, description: Description = DESCRIPTION
+    ) -> None:
+        self.judge, self.hold, self.description = judge, hold, description
         self.jobs: list[Job] = []
         self._held: list[tuple[Job, Future[bytes]]] = []
         self._lock = threading.RLock()
+
+    def describe(self) -> Description:
+        return self.description
 
     def capacity(self, needs: Needs) -> int:
         return 0 if needs.gpus else 2
@@ -74,9 +79,6 @@ class FakeExecutor:
                     waiting.set_result(encode_report(self.judge(held)))
                 except SandboxError as error:
                     waiting.set_exception(error)
-
-    def attach(self, job_id: str) -> None:
-        return None
 
     def cancel(self, job_id: str) -> None:
         with self._lock:
@@ -134,7 +136,7 @@ class Workbench:
 
     def run(self, campaign: Campaign, executor: FakeExecutor | None = None, watch: Seen | None = None) -> Ending:
         """Runs it to its end."""
-        return run(campaign, executor or FakeExecutor(), JUDGES, watch or Seen())
+        return run(campaign, executor or FakeExecutor(), watch or Seen())
 
 
 def cut(source: Path, count: int) -> Path:

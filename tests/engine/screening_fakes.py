@@ -5,15 +5,15 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from loop_fakes import JUDGES
+from loop_fakes import DESCRIPTION
 
 from evolve import plugins
 from evolve.campaign import Campaign, stream
 from evolve.config import NoveltySection, settings_from
-from evolve.engine.drafts import Draft, Proposer
-from evolve.engine.infrastructure import Infrastructure
 from evolve.engine.jobs import Jobs, Work
+from evolve.engine.proposals import Proposer
 from evolve.engine.recorder import Recorder
+from evolve.engine.screening import Draft
 from evolve.evaluation import Report, encode_report
 from evolve.hookspecs import OperatorEntry
 from evolve.plugins import Plugins, Registered
@@ -116,7 +116,6 @@ class Scene:
 
     def close(self) -> None:
         """Its log and what it remembers of other campaigns."""
-        self.recorder.close()
         self.campaign.close()
 
     def again(self) -> "Scene":
@@ -131,8 +130,8 @@ class Scene:
         models = campaign.settings.models.model_copy(update={"purposes": self.purposes})
         update = {"models": models, "novelty": NoveltySection(**self.novelty)}
         campaign.settings = campaign.settings.model_copy(update=update)
-        self.jobs = Jobs(campaign, JUDGES)
-        self.recorder = Recorder(campaign, self.jobs, Infrastructure(campaign.task.seed.id, 0.0))
+        self.jobs = Jobs(campaign, DESCRIPTION)
+        self.recorder = Recorder(campaign, self.jobs)
         self.operator = Told()
         self.proposer = Proposer(
             campaign.task, dict.fromkeys(("write", "mend", "alter"), self.operator), self.recorder.screening
@@ -154,7 +153,7 @@ class Scene:
         with self.campaign.log.transaction():
             self.campaign.write(asked)
         self.operator.children = error or [Child(Program({"seed.py": one})) for one in texts]
-        return asked, self.proposer.drafts(selection, self.context(asked, lambda _: model or Oracle()))
+        return asked, self.proposer.propose(selection, self.context(asked, lambda _: model or Oracle()))
 
     def context(self, asked: Asked, model: Callable[[str], Caller]) -> Context:
         """What an operator gets."""
@@ -177,7 +176,7 @@ class Scene:
         with self.campaign.log.transaction():
             for work in works:
                 list(self.recorder.record_report(work, encode_report(report)))
-        self.recorder.keep_results()
+        self.recorder.release_durable()
 
     def step(self, *texts: str, **more: object) -> list[str]:
         """A whole step: the reason of each child, empty for one that was judged."""

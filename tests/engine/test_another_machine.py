@@ -5,22 +5,22 @@ import dataclasses
 from loop_fakes import FakeExecutor, Seen, near_seven
 
 from evolve.engine import run
-from evolve.evaluation import Description, Report
-from evolve.types import Case, MachineMeasured, Settled, Stage
+from evolve.evaluation import Report
+from evolve.types import Case, Description, MachineMeasured, Settled, Stage
 
 HERE = Description(stages=("evaluate",), hardware="fake", isolation="fake")
 THERE = dataclasses.replace(HERE, hardware="a faster one")
 
 
-def on(judges, speed):
+def on(description, speed):
     """A run on a machine where every program is worth `speed` more."""
 
     def judge(job):
         report = near_seven(job)
         return Report(dataclasses.replace(report.evaluation, fitness=report.evaluation.fitness + speed), report.texts)
 
-    executor = FakeExecutor(judge)
-    return lambda campaign: run(campaign, executor, judges, Seen())
+    executor = FakeExecutor(judge, description=description)
+    return lambda campaign: run(campaign, executor, Seen())
 
 
 def arrive_elsewhere(campaign):
@@ -80,7 +80,7 @@ def test_relative_thresholds_count_what_was_found_on_the_present_machine(bench, 
         return dataclasses.replace(report, evaluation=found)
 
     with bench.create(task=task, budget=["40programs"]) as campaign:
-        run(campaign, FakeExecutor(passing), here, Seen())
+        run(campaign, FakeExecutor(passing, description=here), Seen())
         assert campaign.state.history.least_of_top("screen", 0.5) is not None
     with bench.open() as campaign:
         arrive_elsewhere(campaign)

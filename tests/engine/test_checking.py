@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from evolve.engine.checking import checked
+from evolve.engine.scheduler import check_action
 from evolve.types import Asked, Measure, PluginError, Propose, Rearrange, Rearranged, Ruled, Selection
 
 NOBODY = "0" * 64
@@ -83,5 +83,5 @@ def test_a_program_that_may_hold_no_place_is_never_arranged(bench):
         with campaign.log.transaction():
             campaign.write(Ruled("quarantine", best.program, "a test"))
         with pytest.raises(ValueError, match=f"to arrange record {best.record}, whose program may hold no place"):
-            checked(campaign, Rearrange(0, (1, best.record)))
-        assert checked(campaign, Rearrange(0, (1,))) == Rearrange(0, (1,))
+            check_action(campaign, Rearrange(0, (1, best.record)))
+        assert check_action(campaign, Rearrange(0, (1,))) == Rearrange(0, (1,))

@@ -6,7 +6,7 @@ from concurrent.futures import Future
 from dataclasses import replace
 
 import pytest
-from loop_fakes import JUDGES, FakeExecutor, Seen, Workbench, near_seven
+from loop_fakes import FakeExecutor, Seen, Workbench, near_seven
 from model_fakes import FakeModel, members, with_operators
 
 from evolve.campaign import Campaign
@@ -114,7 +114,7 @@ def created(bench: Workbench, *operators: str, **values: object) -> Campaign:
 
 def played(campaign: Campaign, model: FakeModel | None, watch: Seen | None = None) -> Ending:
     company = members(campaign, *([model] if model else ()))
-    return run(campaign, FakeExecutor(judge), JUDGES, watch or Seen(), company)
+    return run(campaign, FakeExecutor(judge), watch or Seen(), company)
 
 
 def outcomes(campaign: Campaign, operator: str) -> list[Outcome]:
@@ -248,6 +248,6 @@ def test_what_is_being_judged_is_waited_for(models: Workbench) -> None:
 
     with models.create(budget=["20programs"]) as campaign:
         campaign.operator = lambda name: Once()
-        ending = run(campaign, Slow(release), JUDGES, Patient(release))
+        ending = run(campaign, Slow(release), Patient(release))
         assert (ending.reason, ending.left, ending.refusal) == ("exhausted", 0, "nothing any more")
         assert (campaign.state.progress.programs, campaign.state.archive.best.fitness) == (1, -1.0)

@@ -5,11 +5,11 @@ from collections import Counter
 from contextlib import ExitStack
 
 import pytest
-from loop_fakes import JUDGES, FakeExecutor, Seen, Workbench
+from loop_fakes import FakeExecutor, Seen, Workbench
 from model_fakes import with_operators
 
 from evolve.engine import run
-from evolve.engine.members import Members
+from evolve.engine.metering import Members
 from evolve.types import Asked, ModelError, ModelGone, Outcome, Propose, Replied, Settled
 from tests.models import fault_server
 from tests.models.fault_server import FaultServer, Step, failure
@@ -47,8 +47,8 @@ def settings(server: FaultServer, **outage: object) -> dict[str, object]:
 def searched(campaign) -> None:
     """Runs the campaign with the models of its settings."""
     with ExitStack() as resources:
-        members = Members.opened(campaign.settings, campaign.plugins, resources)
-        run(campaign, FakeExecutor(), JUDGES, Seen(), members)
+        members = Members.open(campaign.settings, campaign.plugins, resources)
+        run(campaign, FakeExecutor(), Seen(), members)
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import signal
 import sqlite3
 
 import pytest
-from loop_fakes import JUDGES, FakeExecutor, Seen, near_seven
+from loop_fakes import DESCRIPTION, FakeExecutor, Seen, near_seven
 
 from evolve.engine import run
 from evolve.evaluation import Report
@@ -326,28 +326,6 @@ def test_watchers_see_every_record_once_and_in_order(bench):
         assert seen.turns > 0
 
 
-def test_slow_evaluations_of_deterministic_tasks_come_from_the_cache(bench):
-    """A second campaign with the same seed judges nothing again, and says where each result is from."""
-
-    def slow(job):
-        report = near_seven(job)
-        return dataclasses.replace(report, evaluation=dataclasses.replace(report.evaluation, seconds=0.5))
-
-    first, second = FakeExecutor(slow), FakeExecutor(slow)
-    with bench.create(name="one", strategy={"name": "best_of_n"}) as campaign:
-        bench.run(campaign, first)
-    with bench.create(name="two", strategy={"name": "best_of_n"}) as campaign:
-        bench.run(campaign, second)
-        hits = [
-            event.record.evaluation.cached_from
-            for event in events(campaign, Settled)
-            if event.record.evaluation.cached_from
-        ]
-        assert len(hits) >= 25
-        assert all(hit.startswith("one/") for hit in hits)
-    assert len(second.jobs) < len(first.jobs)
-
-
 def test_a_log_that_ends_after_any_turn_replays_to_the_state_of_that_turn(bench, circle_task):
     """Kill it at any instant: what is there is a prefix of what would have been, and means the same."""
     live = {}
@@ -374,30 +352,6 @@ def test_a_log_that_ends_after_any_turn_replays_to_the_state_of_that_turn(bench,
             assert state.difference is None
 
 
-def test_a_turn_that_is_lost_leaves_nothing_in_the_cache(bench):
-    """Else the judging that is done again would name a record that never was."""
-
-    def slow(job):
-        report = near_seven(job)
-        return dataclasses.replace(report, evaluation=dataclasses.replace(report.evaluation, seconds=0.5))
-
-    campaign = bench.create()
-    record, settled = campaign.record, []
-
-    def dying(event):
-        record(event)
-        settled.extend([event] if isinstance(event, Settled) else [])
-        if len(settled) >= 5 and isinstance(event, Asked):
-            raise KeyboardInterrupt
-
-    campaign.record = dying
-    with campaign, pytest.raises(KeyboardInterrupt):
-        bench.run(campaign, FakeExecutor(slow))
-    with bench.open() as campaign:
-        bench.run(campaign, FakeExecutor(slow))
-        assert {event.record.evaluation.cached_from for event in events(campaign, Settled)} == {""}
-
-
 def test_a_noise_floor_of_zero_is_known_and_told_once(bench, circle_task):
     """A noisy task whose seed always scores the same measures on, and writes no more about its machine."""
     task = dataclasses.replace(circle_task, deterministic=False)
@@ -414,7 +368,7 @@ def test_another_machine_measures_the_noise_again(bench, circle_task):
         bench.run(campaign)
     with bench.open() as campaign:
         campaign.change({"budget": ["40programs"]})
-        run(campaign, FakeExecutor(), dataclasses.replace(JUDGES, hardware="another"), Seen())
+        run(campaign, FakeExecutor(description=dataclasses.replace(DESCRIPTION, hardware="another")), Seen())
         machines = [(event.hardware, event.noise_floor) for event in events(campaign, MachineMeasured)]
         assert machines == [("fake", None), ("fake", 0.0), ("another", None), ("another", 0.0)]
         assert len(campaign.state.seed_values) == 10

@@ -1,13 +1,13 @@
 """Model of one step: answers of the log first, then paid calls, all of them numbered."""
 
+import json
 import threading
 from collections.abc import Sequence
 
 import pytest
 
 from evolve.config import ModelSection
-from evolve.engine.members import Member
-from evolve.engine.metering import ABANDONED, Answered, MeteredCaller, StepCalls, format_vector, read_vector
+from evolve.engine.metering import ABANDONED, Answered, Member, MeteredCaller, StepCalls, format_vector
 from evolve.models.circuit_breaker import CircuitBreaker
 from evolve.models.ledger import Ledger
 from evolve.models.prices import ModelRates, Prices
@@ -63,18 +63,16 @@ class FakeMeteredModels:
         self.texts: dict[str, str] = {}
         self.told: list[Answered] = []
         self.tell = self.told.append
+        self.prices = {"fast": Prices(ModelRates(prompt=1e6))}
 
-    def prices(self, member: Member) -> Prices:
-        return Prices(ModelRates(prompt=1e6))
-
-    def text(self, name: str) -> str:
+    def read_text(self, name: str) -> str:
         return self.texts[name] if name else ""
 
     def next_samples(self, request: str, count: int) -> Sequence[int]:
         return range(7, 7 + count)
 
     def note_failure(self, member: Member, error: ModelError) -> None:
-        member.failed(error)
+        member.note_failure(error)
 
 
 def member(model: ScriptedModel, **section: object) -> Member:
@@ -224,7 +222,7 @@ def test_a_vector_without_a_direction_is_none(vector: list[float]) -> None:
 
 
 def test_a_vector_keeps_single_precision() -> None:
-    assert read_vector(format_vector([1.0, 2.0, 2.0])) == [0.33333333, 0.66666667, 0.66666667]
+    assert json.loads(format_vector([1.0, 2.0, 2.0])) == [0.33333333, 0.66666667, 0.66666667]
 
 
 def test_a_screening_that_asks_something_else_gets_no_answer_to_what_it_asked_before() -> None:

@@ -7,13 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from loop_fakes import JUDGES, FakeExecutor, Seen, Workbench, cut
+from loop_fakes import FakeExecutor, Seen, Workbench, cut
 from model_fakes import FakeModel, Writes, members, spent, with_operators
 
 from evolve import plugins
 from evolve.config import settings_from
 from evolve.engine import run
-from evolve.engine.members import Members
+from evolve.engine.metering import Members
 from evolve.hookspecs import OperatorEntry
 from evolve.models.prices import Cost
 from evolve.plugins import Registered
@@ -47,7 +47,7 @@ def models(bench: Workbench) -> Workbench:
 
 def played(bench: Workbench, campaign, *fakes: FakeModel):
     """Runs the campaign with these models."""
-    return run(campaign, FakeExecutor(), JUDGES, Seen(), members(campaign, *fakes))
+    return run(campaign, FakeExecutor(), Seen(), members(campaign, *fakes))
 
 
 def replies(campaign) -> list[Replied]:
@@ -373,4 +373,4 @@ def test_a_model_that_embeds_no_text_is_no_embedder(tmp_path: Path) -> None:
     mailboxes = [{"name": name, "kind": "mailbox", "settings": folder} for name in ("a", "b")]
     settings = settings_from({"task": "x", "models": {"members": mailboxes, "purposes": {"embed": "b"}}})
     with ExitStack() as resources, pytest.raises(ConfigError, match=r"model 'b': it turns no texts into vectors. Do: "):
-        Members.opened(settings, plugins.load(), resources)
+        Members.open(settings, plugins.load(), resources)

@@ -31,7 +31,7 @@ def test_what_a_person_added_is_a_neighbour(scene):
     with scene.campaign.log.transaction():
         scene.campaign.log.put_program(added, "added")
     action = Import(added.id, 2)
-    scene.settle_work([scene.jobs.imported(ask(scene, action), action)])
+    scene.settle_work([scene.jobs.addition(ask(scene, action), action)])
     (reason,) = scene.step(text({20: "c", 41: "d"}), island=2)
     assert reason.startswith("not novel: it is near to record 2, ")
     assert scene.step(text({20: "c", 41: "d"}), island=1) == [""]
@@ -81,7 +81,7 @@ def test_a_damaged_sketch_is_one_clear_error(scene):
 
 def test_a_neighbour_that_has_settled_is_named_by_its_record_at_once(scene):
     """Not only when the turn that settled it is over: two equal runs say the same."""
-    remember, scene.recorder.keep_results = scene.recorder.keep_results, lambda: None
+    remember, scene.recorder.release_durable = scene.recorder.release_durable, lambda: None
     scene.step(text({20: "c", 40: "d"}))
     (reason,) = scene.step(text({20: "c", 41: "d"}))
     assert reason.startswith("not novel: it is near to record 2, ")

@@ -7,7 +7,7 @@ import threading
 import time
 
 import pytest
-from loop_fakes import JUDGES, FakeExecutor, Seen, cut
+from loop_fakes import FakeExecutor, Seen, cut
 from model_fakes import FakeModel, members, with_operators
 from test_steering import answers
 
@@ -204,7 +204,7 @@ def test_calls_in_flight_are_answered_and_their_programs_wait(bench):
     models = {"members": [{"name": "fast", "kind": "fake", "concurrency": 2}]}
     with bench.create(models=models, operators={"names": ["writes"]}, budget=["4programs"]) as campaign:
         watch = Waiting(lambda _: hold.set(), when=1)
-        run(campaign, FakeExecutor(), JUDGES, watch, members(campaign, fake))
+        run(campaign, FakeExecutor(), watch, members(campaign, fake))
         assert seen == [(2, 2, 1)]
         assert (campaign.state.progress.programs, campaign.state.progress.calls) == (4, len(fake.prompts))
 

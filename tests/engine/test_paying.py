@@ -5,7 +5,7 @@ import threading
 from collections.abc import Sequence
 
 import pytest
-from loop_fakes import JUDGES, FakeExecutor, Seen, Workbench
+from loop_fakes import FakeExecutor, Seen, Workbench
 from model_fakes import FakeModel, members, with_operators
 
 from evolve import report
@@ -50,7 +50,7 @@ def test_a_budget_is_not_overshot_with_many_calls_in_flight(bench: Workbench, bu
     with_operators(bench)
     with bench.create(models={"members": [DEAR]}, operators={"names": ["writes"]}, budget=[budget]) as campaign:
         fake = Spends()
-        ending = run(campaign, FakeExecutor(), JUDGES, Seen(), members(campaign, fake))
+        ending = run(campaign, FakeExecutor(), Seen(), members(campaign, fake))
         progress = campaign.state.progress
         assert ending.reason == "budget"
         assert fake.most > 5
@@ -66,7 +66,7 @@ def test_a_model_that_does_not_keep_to_its_bound_ends_the_campaign_and_is_told_i
     with_operators(bench)
     limits = ["30000tokens"]
     with bench.create(models={"members": [DEAR]}, operators={"names": ["writes"]}, budget=limits) as campaign:
-        ending = run(campaign, FakeExecutor(), JUDGES, Seen(), members(campaign, Spends(times=200)))
+        ending = run(campaign, FakeExecutor(), Seen(), members(campaign, Spends(times=200)))
         assert ending.reason == "budget"
         assert campaign.state.progress.tokens > 30_000
         assert not campaign.budget.affords(campaign.state.progress)
@@ -79,7 +79,7 @@ def test_what_was_paid_for_is_judged_before_the_campaign_ends(bench: Workbench, 
     """Each answer has its record; a step that could not pay its call waits for a larger budget, and no other does."""
     with_operators(bench)
     with bench.create(models={"members": [DEAR]}, operators={"names": ["writes"]}, budget=[budget]) as campaign:
-        run(campaign, FakeExecutor(), JUDGES, Seen(), members(campaign, Spends()))
+        run(campaign, FakeExecutor(), Seen(), members(campaign, Spends()))
         answered = {stamped.event.step for stamped in campaign.log.events(only=Replied)}
         assert answered.isdisjoint(campaign.state.steps)
         assert campaign.state.progress.screened + campaign.state.progress.programs == len(answered)
@@ -90,11 +90,11 @@ def test_a_check_of_a_model_is_paid_and_ends_nothing_itself(bench: Workbench) ->
     with_operators(bench)
     limits = ["30000tokens"]
     with bench.create(models={"members": [DEAR]}, operators={"names": ["writes"]}, budget=limits) as campaign:
-        run(campaign, FakeExecutor(), JUDGES, Seen(), members(campaign, Spends(times=200)))
+        run(campaign, FakeExecutor(), Seen(), members(campaign, Spends(times=200)))
         before = campaign.state.progress
         again = members(campaign, FakeModel())
         again["dear"].checked = Usage(7, 1, exact=True)
-        assert run(campaign, FakeExecutor(), JUDGES, Seen(), again).reason == "budget"
+        assert run(campaign, FakeExecutor(), Seen(), again).reason == "budget"
         assert (campaign.state.progress.calls, campaign.state.progress.tokens) == (before.calls + 1, before.tokens + 8)
 
 
@@ -112,7 +112,7 @@ def test_a_model_that_answers_never_or_twice_pays_for_what_is_used(bench: Workbe
     with bench.create(
         models={"members": [DEAR]}, operators={"names": ["writes"]}, budget=["2programs"], deterministic=True
     ) as campaign:
-        ending = run(campaign, FakeExecutor(), JUDGES, Seen(), members(campaign, Slips()))
+        ending = run(campaign, FakeExecutor(), Seen(), members(campaign, Slips()))
         calls = [stamped.event.call for stamped in campaign.log.events(only=Replied)]
         told = [call.reply and campaign.log.text(call.reply) for call in calls]
         assert ending.reason in ("budget", "exhausted")
@@ -127,7 +127,7 @@ def test_time_that_is_up_ends_a_campaign_whatever_was_paid_for(bench: Workbench)
     limits = ["5calls", "1s"]
     with bench.create(models={"members": [DEAR]}, operators={"names": ["writes"]}, budget=limits) as campaign:
         held = FakeModel(hold=threading.Event())
-        assert run(campaign, FakeExecutor(), JUDGES, Seen(), members(campaign, held)).reason == "budget"
+        assert run(campaign, FakeExecutor(), Seen(), members(campaign, held)).reason == "budget"
         assert campaign.state.steps
         assert campaign.state.progress.calls == 0
 
@@ -137,7 +137,7 @@ def test_a_budget_that_pays_for_no_call_ends_the_run_and_says_what_a_call_may_ta
     with_operators(bench)
     limits = ["300tokens"]
     with bench.create(models={"members": [DEAR]}, operators={"names": ["writes"]}, budget=limits) as campaign:
-        ending = run(campaign, FakeExecutor(), JUDGES, Seen(), members(campaign, FakeModel()))
+        ending = run(campaign, FakeExecutor(), Seen(), members(campaign, FakeModel()))
         assert (ending.reason, ending.answered, ending.failed) == ("budget", 0, 0)
         assert "does not pay for one more call: it may take" in ending.unpaid
         assert ending.wanted is not None

@@ -2,12 +2,10 @@
 
 import dataclasses
 import itertools
-import sqlite3
 
 import pytest
 from loop_fakes import FakeExecutor, near_seven
 
-from evolve.engine import jobs
 from evolve.evaluation import Report
 from evolve.types import Evaluation, Outcome, Ruled, SandboxError, Settled, TaskError, text_id
 
@@ -60,23 +58,6 @@ def test_a_judge_that_fails_while_the_noise_is_measured_does_not_stop_a_campaign
     with bench.create(task=dataclasses.replace(circle_task, deterministic=False)) as campaign:
         assert bench.run(campaign, FakeExecutor(judge)).reason == "budget"
         assert Outcome.INTERNAL in [record.evaluation.outcome for record in settled(campaign)]
-
-
-def test_the_cache_is_closed_with_the_run(bench, monkeypatch):
-    """No connection outlives it."""
-    made = []
-
-    class Remembered(jobs.EvaluationCache):
-        def __init__(self, path):
-            super().__init__(path)
-            made.append(self)
-
-    monkeypatch.setattr(jobs, "EvaluationCache", Remembered)
-    with bench.create() as campaign:
-        bench.run(campaign)
-    assert len(made) == 1
-    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
-        made[0].get("any key")
 
 
 def test_a_seed_that_cannot_be_certified_is_the_tasks_error(bench, circle_task):

@@ -3,10 +3,10 @@
 import dataclasses
 
 import pytest
-from loop_fakes import JUDGES, FakeExecutor, Seen, near_seven, number_of
+from loop_fakes import FakeExecutor, Seen, near_seven, number_of
 
 from evolve.campaign.rejudging import begin, plan_rejudging
-from evolve.engine import finish, run
+from evolve.engine import run
 from evolve.evaluation import Report
 from evolve.types import (
     REJUDGED,
@@ -49,7 +49,7 @@ def rejudge(campaign, task, judge=near_six, *, everything=False, executor=None):
     plan = plan_rejudging(campaign, task, everything=everything)
     with campaign.log.transaction():
         steps = begin(campaign, plan)
-    return plan, finish(campaign, executor or FakeExecutor(judge), JUDGES, Seen(), steps)
+    return plan, run(campaign, executor or FakeExecutor(judge), Seen(), only=steps)
 
 
 def events(campaign, kind):
@@ -266,7 +266,7 @@ def test_what_it_costs_is_the_mean_of_the_same_programs(bench, newer):
         report = near_seven(job)
         return dataclasses.replace(report, evaluation=dataclasses.replace(report.evaluation, seconds=0.25))
 
-    with bench.create(cache=False) as campaign:
+    with bench.create() as campaign:
         bench.run(campaign, FakeExecutor(slow))
         plan = plan_rejudging(campaign, newer, everything=True)
         assert (plan.seed, plan.programs, plan.seconds) == (True, 31, 0.25)
@@ -284,7 +284,7 @@ def test_a_noisy_task_learns_its_noise_anew_and_confirms_at_once(bench, circle_t
         assert progress.rejudged > 25
         assert progress.measurements - measured.measurements <= 20
         campaign.change({"budget": ["35programs"]})
-        run(campaign, FakeExecutor(near_six), JUDGES, Seen())
+        run(campaign, FakeExecutor(near_six), Seen())
         assert campaign.state.progress.programs == 35
         assert [event.noise_floor for event in events(campaign, MachineMeasured)][-1] is not None
 

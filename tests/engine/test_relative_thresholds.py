@@ -6,10 +6,9 @@ from loop_fakes import FakeExecutor, Seen, Workbench, near_seven
 
 from evolve.campaign.history import FEW
 from evolve.engine import run
-from evolve.evaluation import Description
-from evolve.types import Evaluation, Outcome, Settled, Stage
+from evolve.types import Description, Evaluation, Outcome, Settled, Stage
 
-JUDGES = Description(stages=("screen", "full"), hardware="fake", isolation="fake", tops={"screen": 0.5})
+SCREENING = Description(stages=("screen", "full"), hardware="fake", isolation="fake", tops={"screen": 0.5})
 
 
 def screening(job):
@@ -25,9 +24,9 @@ def screening(job):
 def test_the_threshold_is_the_share_of_what_had_settled_when_the_program_was_asked_for(bench: Workbench, circle_task):
     """With few values everything passes; a step that runs again hands over the same number."""
     task = dataclasses.replace(circle_task, stages=(Stage("screen", top=0.5), Stage("full")))
-    executor = FakeExecutor(screening)
+    executor = FakeExecutor(screening, description=SCREENING)
     with bench.create(task=task, budget=["60programs"]) as campaign:
-        run(campaign, executor, JUDGES, Seen())
+        run(campaign, executor, Seen())
         history = campaign.state.history
         proposals = [event.record for event in campaign_settled(campaign) if event.record.origin.kind == "proposal"]
         assert Outcome.BELOW_THRESHOLD in {record.evaluation.outcome for record in proposals}
@@ -55,9 +54,9 @@ def campaign_settled(campaign):
 def test_a_measurement_passes_no_relative_threshold(bench: Workbench, circle_task):
     """It is known to be worth it."""
     task = dataclasses.replace(circle_task, deterministic=False, stages=(Stage("screen", top=0.5), Stage("full")))
-    executor = FakeExecutor(screening)
+    executor = FakeExecutor(screening, description=SCREENING)
     with bench.create(task=task, budget=["40programs"]) as campaign:
-        run(campaign, executor, JUDGES, Seen())
+        run(campaign, executor, Seen())
         measured = {
             f"{event.record.origin.step}.0"
             for event in campaign_settled(campaign)

@@ -4,7 +4,7 @@ of a question to the novelty model."""
 import threading
 from collections.abc import Sequence
 
-from loop_fakes import JUDGES, FakeExecutor, Seen, Workbench, cut, near_seven
+from loop_fakes import FakeExecutor, Seen, Workbench, cut, near_seven
 from model_fakes import USAGE, FakeModel, members
 
 from evolve.campaign import Campaign
@@ -52,7 +52,7 @@ def _answer(prompt: Prompt, number: int) -> str:
 
 
 def played(campaign: Campaign) -> str:
-    run(campaign, FakeExecutor(near_seven), JUDGES, Seen(), members(campaign, Oracle(), Oracle()))
+    run(campaign, FakeExecutor(near_seven), Seen(), members(campaign, Oracle(), Oracle()))
     return campaign.digest()
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from threading import Event
 
 import pytest
-from loop_fakes import JUDGES, FakeExecutor, Seen, Workbench
+from loop_fakes import FakeExecutor, Seen, Workbench
 from model_fakes import USAGE, FakeModel, members, with_operators
 from screening_fakes import LINES, long_task, text
 
@@ -63,7 +63,7 @@ def test_what_screening_costs_is_an_event_and_every_child_has_its_record(models:
     )
     values = {"models": {"members": MEMBERS, "purposes": PURPOSES}, "operators": {"names": ["renames"]}}
     with models.create(**values, budget=["25programs"]) as campaign:
-        ending = run(campaign, FakeExecutor(judged, hold=2), JUDGES, Seen(), members(campaign, *fakes))
+        ending = run(campaign, FakeExecutor(judged, hold=2), Seen(), members(campaign, *fakes))
         assert ending.reason == "budget"
         calls = Counter(stamped.event.call.purpose for stamped in campaign.log.events(only=Replied))
         assert (calls["novelty"], calls["propose"]) == (len(fakes[1].prompts), len(fakes[0].prompts))

@@ -1,14 +1,12 @@
 """What persons ask of a campaign, taken by whoever writes its log: in order, each once, and answered when it is durable."""
 
 import os
-from concurrent.futures import Future
 
 import pytest
-from loop_fakes import JUDGES, FakeExecutor, Seen
+from loop_fakes import FakeExecutor, Seen
 
 from evolve.campaign.inbox import Add, Hint, Inbox, Quarantine, Release, Request, Stop
-from evolve.engine import Requests, finish, read_signatures
-from evolve.engine.steering import PausedWork, Proposed
+from evolve.engine import Requests, read_signatures, run
 from evolve.evaluation import Report
 from evolve.types import (
     Asked,
@@ -16,9 +14,7 @@ from evolve.types import (
     Import,
     LessonWritten,
     Outcome,
-    Propose,
     Ruled,
-    Selection,
     Settled,
     text_id,
 )
@@ -226,7 +222,7 @@ def test_certain_steps_can_be_finished_alone(bench):
         put(campaign, Add(program(6.5)), Add(program(6.6)))
         first, second = taken(campaign)
         executor = FakeExecutor()
-        ending = finish(campaign, executor, JUDGES, Seen(), [second])
+        ending = run(campaign, executor, Seen(), only=[second])
         assert (ending.reason, ending.left) == ("finished", 1)
         assert [job.id for job in executor.jobs] == [f"{second.step}.0"]
         assert list(campaign.state.steps) == [first.step]
@@ -237,7 +233,7 @@ def test_steps_are_finished_after_a_seed_that_nobody_has_judged(bench):
     with bench.create() as campaign:
         put(campaign, Add(program(6.5)))
         steps = taken(campaign)
-        finish(campaign, FakeExecutor(), JUDGES, Seen(), steps)
+        run(campaign, FakeExecutor(), Seen(), only=steps)
         assert [event.record.origin.kind for event in events(campaign, Settled)] == ["seed", "import"]
 
 
@@ -260,7 +256,7 @@ def test_a_failed_import_is_a_record_like_others(bench):
         bench.run(campaign)
         put(campaign, Add(program(6.5)))
         no = Report(Evaluation.failed(Outcome.WRONG, text_id("no")), {text_id("no"): "no"})
-        finish(campaign, FakeExecutor(lambda job: no), JUDGES, Seen(), taken(campaign))
+        run(campaign, FakeExecutor(lambda job: no), Seen(), only=taken(campaign))
         record = events(campaign, Settled)[-1].record
         assert (record.origin.kind, record.evaluation.outcome) == ("import", Outcome.WRONG)
 
@@ -283,29 +279,3 @@ def test_a_lost_turn_answers_nobody(bench, impatient):
     with bench.open() as campaign:
         bench.run(campaign)
         assert [lesson.text for lesson in campaign.state.lessons] == ["kept"]
-
-
-def done(step: int, *, cancelled: bool) -> Proposed:
-    future: Future = Future()
-    if cancelled:
-        future.cancel()
-    else:
-        future.set_result(())
-    return Proposed(Asked(step, Propose(Selection("tune_literals")), 0), future)
-
-
-def test_what_was_called_back_in_time_is_told_so_once() -> None:
-    """What was done all the same is not."""
-    paused = PausedWork()
-    for step in (1, 2):
-        paused.withdraw(step)
-    assert [paused.was_withdrawn(done(step, cancelled=step == 1)) for step in (1, 2, 3)] == [True, False, False]
-    assert not paused.was_withdrawn(done(1, cancelled=True))
-
-
-def test_what_waits_is_taken_in_its_order_and_once() -> None:
-    """All of it."""
-    paused, waiting = PausedWork(), [done(step, cancelled=False) for step in (3, 1)]
-    for one in waiting:
-        paused.add(one)
-    assert (paused.take(), paused.take()) == (waiting, [])

@@ -8,7 +8,7 @@ import numpy as np
 
 from evolve import plugins
 from evolve.config import PromptsSection
-from evolve.engine.drafts import add_prompts
+from evolve.engine.proposals import add_prompts
 from evolve.protocols import Context
 from evolve.testing import RehearsedHistory, rehearsed_task
 from evolve.types import Selection

@@ -1,17 +1,19 @@
 """Trackers are told of what is durable, can change nothing, and are switched off when they fail."""
 
+import asyncio
 import logging
 import threading
 from types import SimpleNamespace
 
 import pytest
-from loop_fakes import JUDGES, FakeExecutor, Seen
+from loop_fakes import FakeExecutor, Seen
 
 from evolve.config import TrackersSection, settings_from
 from evolve.engine import run
 from evolve.engine.trackers import TrackerThread, make_trackers, track
 from evolve.plugins import load
 from evolve.types import ConfigError
+from tests.tracked import END, RECORD, a_run
 
 
 class Remembering:
@@ -37,7 +39,7 @@ def played(campaign, *trackers, patience=60.0):
     """Runs a campaign with these trackers; returns what the engine keeps of each."""
     kept = [TrackerThread(f"t{number}", tracker) for number, tracker in enumerate(trackers)]
     with track(campaign, Seen(), kept, patience) as told:
-        told.ending = run(campaign, FakeExecutor(), JUDGES, told)
+        told.reason = run(campaign, FakeExecutor(), told).reason
     return kept
 
 
@@ -79,26 +81,6 @@ def test_a_tracker_that_fails_is_told_nothing_more(bench, caplog, error):
     assert ["is told nothing more in this run" in line for line in caplog.messages] == [True]
 
 
-def test_what_a_tracker_prints_and_changes_is_nobody_elses(bench, capsys):
-    """stdout is for the records of `--json`, and each tracker has values of its own."""
-
-    class Careless(Remembering):
-        def campaign_begun(self, run):
-            super().campaign_begun(run)
-            run.settings.clear()
-            print("hello")
-
-        def record_settled(self, record):
-            print("a record")
-
-    careless, good = Careless(), Remembering()
-    with bench.create(budget=["3programs"]) as campaign:
-        played(campaign, careless, good)
-        assert good.runs[0].settings == campaign.settings.model_dump(mode="json")
-    printed = capsys.readouterr()
-    assert (printed.out, printed.err.count("hello"), "a record" in printed.err) == ("", 1, True)
-
-
 class Hanging(Remembering):
     """Takes nothing after a record until it may."""
 
@@ -113,33 +95,25 @@ class Hanging(Remembering):
             self.may.wait()
 
 
-class OutOfTime(TrackerThread):
-    """One that hangs, and for which all the time has been waited."""
-
-    def wait(self, seconds):
-        self.tracker.hangs.wait()
-        return False
-
-
 def test_a_tracker_that_hangs_stops_no_campaign(bench, caplog):
     """The run ends as ever, the other tracker is told of all, and what the one did not take is counted."""
     bad, good = Hanging(after=2), Remembering()
-    kept = [OutOfTime("bad", bad), TrackerThread("good", good)]
+    kept = [TrackerThread("good", good), TrackerThread("bad", bad)]
     with bench.create(budget=["9programs"]) as campaign, caplog.at_level(logging.WARNING, "evolve"):
-        with track(campaign, Seen(), kept) as told:
-            told.ending = run(campaign, FakeExecutor(), JUDGES, told)
+        with track(campaign, Seen(), kept, 0.5) as told:
+            told.reason = run(campaign, FakeExecutor(), told).reason
+            assert bad.hangs.wait(60.0)
         count = len(campaign.state.history)
-        assert (told.ending.reason, campaign.state.progress.programs) == ("budget", 9)
+        assert (told.reason, campaign.state.progress.programs) == ("budget", 9)
     assert [one.describe() for one in kept] == [
-        f"bad: 2 records, and it has not taken {count - 2} records and the end of the run in time",
         f"good: {count} records",
+        f"bad: 2 records, and it has not taken {count - 2} records and the end of the run in time",
     ]
     assert caplog.messages == [
-        "waiting up to 30 seconds for what trackers are yet to take: bad",
         "tracker 'bad' is told nothing more: it has not taken all in time. The log has all",
     ]
     bad.may.set()
-    assert TrackerThread.wait(kept[0], 60.0)
+    kept[1].wait(60.0)
     assert (len(bad.records), bad.ends) == (3, [])
 
 
@@ -152,7 +126,6 @@ def test_the_wait_for_a_tracker_that_never_began_has_an_end(bench):
         count = len(campaign.state.history)
     assert kept.describe() == f"t0: 0 records, and it has not taken {count} records and the end of the run in time"
     may.set()
-    assert kept.wait(60.0)
 
 
 def test_the_wait_for_trackers_is_no_time_of_the_campaign(bench, monkeypatch):
@@ -163,7 +136,7 @@ def test_the_wait_for_trackers_is_no_time_of_the_campaign(bench, monkeypatch):
     class Late(TrackerThread):
         def wait(self, seconds):
             now[0] += 30.0
-            return super().wait(60.0)
+            super().wait(60.0)
 
     with bench.create() as campaign:
         before = campaign.seconds
@@ -185,22 +158,6 @@ def test_a_tracker_is_called_on_a_thread_of_its_own(bench):
     )
 
 
-def test_an_interrupt_ends_the_wait_for_trackers(bench, caplog):
-    """And nothing else: how the run ended is told as ever."""
-
-    class Interrupted(TrackerThread):
-        def wait(self, seconds):
-            raise KeyboardInterrupt
-
-    bad = Hanging(after=0)
-    with bench.create(budget=["3programs"]) as campaign, caplog.at_level(logging.WARNING, "evolve"):
-        with track(campaign, Seen(), [Interrupted("t0", bad)]) as told:
-            told.ending = run(campaign, FakeExecutor(), JUDGES, told)
-        assert told.ending.reason == "budget"
-    assert caplog.messages[0] == "no longer waiting for trackers"
-    bad.may.set()
-
-
 def test_an_error_that_ends_a_run_is_told(bench):
     """With no reason."""
     one = Remembering()
@@ -214,7 +171,7 @@ def test_an_error_that_ends_a_run_is_told(bench):
         pytest.raises(KeyboardInterrupt),
         track(campaign, Broken(), [TrackerThread("t", one)]) as told,
     ):
-        run(campaign, FakeExecutor(), JUDGES, told)
+        run(campaign, FakeExecutor(), told)
     assert [end.reason for end in one.ends] == [""]
 
 
@@ -222,7 +179,7 @@ def test_without_trackers_the_other_watch_sees_everything(bench):
     """And no thread begins."""
     watch = Seen()
     with bench.create() as campaign, track(campaign, watch, ()) as told:
-        run(campaign, FakeExecutor(), JUDGES, told)
+        run(campaign, FakeExecutor(), told)
     assert (len(watch.events), watch.turns > 0) == (31, True)
 
 
@@ -236,3 +193,46 @@ def test_the_settings_name_the_trackers():
         make_trackers(TrackersSection(names=("jsonl",), settings={"jsonl": {"fil": "x"}}), load())
     with pytest.raises(ConfigError, match="settings for tracker 'wandb', which this campaign does not use"):
         settings_from({"task": "x"}, ["trackers.settings.wandb.mode=online"])
+
+
+class Slow(Remembering):
+    """Takes the end of a run when it may."""
+
+    def __init__(self):
+        super().__init__()
+        self.hangs, self.may = threading.Event(), threading.Event()
+
+    def campaign_ended(self, end):
+        self.hangs.set()
+        self.may.wait()
+
+
+def test_the_end_itself_may_hang(tmp_path):
+    """All records were taken, and that is said."""
+    one = Slow()
+    tracking = TrackerThread("late", one)
+    tracking.begin(a_run(tmp_path))
+    tracking.record(RECORD)
+    tracking.end(END)
+    assert one.hangs.wait(60.0)
+    tracking.wait(0.0)
+    assert tracking.describe() == "late: 1 record, and it has not taken the end of the run in time"
+    one.may.set()
+
+
+@pytest.mark.parametrize("failure", [SystemExit, KeyboardInterrupt, asyncio.CancelledError, GeneratorExit])
+def test_a_tracker_that_wants_to_end_more_than_itself_has_failed(tmp_path, failure):
+    """It is told neither what waits nor the end."""
+
+    def end(run):
+        raise failure
+
+    one = Remembering()
+    one.campaign_begun = end
+    tracking = TrackerThread("bad", one)
+    tracking.begin(a_run(tmp_path))
+    tracking.record(RECORD)
+    tracking.end(END)
+    tracking.wait(60.0)
+    assert (one.records, one.ends) == ([], [])
+    assert tracking.describe() == f"bad: 0 records, then it failed: {failure.__name__}"

@@ -5,7 +5,7 @@ from collections import Counter
 from concurrent.futures import Future
 
 import pytest
-from loop_fakes import JUDGES, FakeExecutor, Seen, Workbench
+from loop_fakes import FakeExecutor, Seen, Workbench
 from model_fakes import FakeModel, members, with_operators
 
 from evolve.engine import run
@@ -45,7 +45,7 @@ def asked(bench: Workbench, executor: FakeExecutor, fake: FakeModel, *operators:
     section = {"name": "fast", "kind": "fake", "concurrency": CALLS}
     values = {"models": {"members": [section]}, "operators": {"names": operators}, "budget": ["2s"], **values}
     with bench.create(**values) as campaign:
-        run(campaign, executor, JUDGES, Seen(), members(campaign, fake))
+        run(campaign, executor, Seen(), members(campaign, fake))
         actions = [stamped.event.action for stamped in campaign.log.events(only=Asked)]
     return Counter(action.selection.operator if isinstance(action, Propose) else "measure" for action in actions)
 
@@ -66,7 +66,8 @@ def test_a_measurement_needs_a_judge_and_a_proposal_its_model(
     """The proposal's model has been found when room is asked for it."""
     free = FreeRoom(judging, {"fast": calls}, AHEAD)
     action = Propose(Selection("writes", 0, (1,), model="fast"))
-    assert (free.takes(Measure(1, ProgramId("a"))), free.takes(action), free.is_left) == (measures, writes, left)
+    assert free.is_left == left
+    assert (free.take(Measure(1, ProgramId("a"))), free.take(action)) == (measures, writes)
 
 
 def test_models_are_asked_ahead_of_the_judges(bench: Workbench) -> None:

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable
 
 import pytest
-from loop_fakes import JUDGES, FakeExecutor, Seen, Workbench, near_seven, number_of
+from loop_fakes import FakeExecutor, Seen, Workbench, near_seven, number_of
 from model_fakes import FakeModel, members
 
 from evolve.engine import run
@@ -37,7 +37,7 @@ def played(
     """The proposals and the calls of a campaign with a model that answers so, and the digest of its log."""
     budget, judges = [f"{programs}programs"], values.pop("judges", 1)
     with bench.create(models=FAST, budget=budget, judges=judges, **{"operators": OPERATORS, **values}) as campaign:
-        run(campaign, FakeExecutor(judged), JUDGES, Seen(), members(campaign, FakeModel(answer)))
+        run(campaign, FakeExecutor(judged), Seen(), members(campaign, FakeModel(answer)))
         settled = [stamped.event.record for stamped in campaign.log.events(only=Settled)]
         proposals = [record for record in settled if record.origin.kind == "proposal"]
         return proposals, [stamped.event for stamped in campaign.log.events(only=Replied)], campaign.digest()
@@ -95,13 +95,13 @@ def test_a_budget_in_programs_is_exact_where_a_call_has_several_children_and_the
 
     operators = {"names": ["rewrite"], "settings": {"rewrite": {"samples": 5, "repair": 0}}}
     with bench.create(models=FAST, budget=["12programs"], judges=1, operators=operators) as campaign:
-        run(campaign, FakeExecutor(judged), JUDGES, Seen(), members(campaign, FakeModel(answer)))
+        run(campaign, FakeExecutor(judged), Seen(), members(campaign, FakeModel(answer)))
         assert judged_programs() == 12
         left = {step.asked.step for step in campaign.state.open_steps()}
         paid = Counter(stamped.event.step for stamped in campaign.log.events(only=Replied))
         assert left & set(paid)
         campaign.change({"budget": ["16programs"]})
-        run(campaign, FakeExecutor(judged), JUDGES, Seen(), members(campaign, FakeModel(lambda n: answer(1_000 + n))))
+        run(campaign, FakeExecutor(judged), Seen(), members(campaign, FakeModel(lambda n: answer(1_000 + n))))
         assert judged_programs() == 16
         again = Counter(stamped.event.step for stamped in campaign.log.events(only=Replied))
         assert {step: again[step] for step in paid} == dict(paid)
@@ -121,7 +121,7 @@ def test_lessons_are_written_and_later_prompts_show_them(bench: Workbench) -> No
     with bench.create(
         models=FAST, budget=["40programs"], judges=1, operators=OPERATORS, lessons={"every": 10}
     ) as campaign:
-        run(campaign, FakeExecutor(judged), JUDGES, Seen(), members(campaign, FakeModel(answer)))
+        run(campaign, FakeExecutor(judged), Seen(), members(campaign, FakeModel(answer)))
         assert campaign.state.lessons
         first = campaign.state.lessons[0]
         assert (first.text.startswith("Lesson "), first.by) == (True, "reflect")

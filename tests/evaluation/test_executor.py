@@ -261,7 +261,6 @@ def test_capacity_is_the_slots_and_no_gpu(executor):
     cores = len(os.sched_getaffinity(0))
     wanted = (Needs(), Needs(cores=cores), Needs(cores=cores + 1), Needs(gpus=1))
     assert [executor.capacity(needs) for needs in wanted] == [2, 2, 0, 0]
-    assert executor.attach("1.0") is None
 
 
 def test_a_cancelled_job_is_not_judged(tmp_path):

@@ -1,0 +1,79 @@
+"""Executors: the bundled one and one of a plugin keep the promises of the suite, and a campaign runs on either."""
+
+import dataclasses
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from evolve import plugins
+from evolve.config import settings_from
+from evolve.devices import EVERYTHING
+from evolve.engine import RunRequest, Unwatched, open_run
+from evolve.engine.isolation import WantedLevel
+from evolve.evaluation import Job, encode_job
+from evolve.hookspecs import ExecutorRequest
+from evolve.plugins import Plugins
+from evolve.sandbox import PLAIN
+from evolve.task import load
+from evolve.testing import check_executor
+from evolve.types import ConfigError, Level, Task
+from tests import second_process
+
+pytestmark = pytest.mark.integration
+
+PROBLEM = '''"""Find x."""
+import evolve
+
+# EVOLVE-BLOCK-START
+def solve():
+    return 3.25
+# EVOLVE-BLOCK-END
+
+@evolve.evaluator
+def evaluate(candidate, trial):
+    return evolve.Evaluation.ok(-abs(candidate.call("solve") - 7.0))
+'''
+
+
+@pytest.fixture
+def task(tmp_path: Path) -> Task:
+    """A task in one file."""
+    path = tmp_path / "find_x.py"
+    path.write_text(PROBLEM)
+    return load(str(path), {})
+
+
+@pytest.fixture
+def loaded() -> Plugins:
+    """The plugins, with one that brings the executor `second`."""
+    found = plugins.load()
+    entries = {entry.name: plugins.Registered("second", entry) for entry in second_process.register_executors()}
+    return dataclasses.replace(found, executors={**found.executors, **entries})
+
+
+def jobs(task: Task) -> Mapping[str, bytes]:
+    """Evaluations of the seed."""
+    ids = ["1.0", "2.0", "3.0", "4.0"]
+    return {name: encode_job(Job(name, "evaluate", files=task.seed.files)) for name in ids}
+
+
+@pytest.mark.parametrize("name", ["local", "second"])
+def test_an_executor_keeps_its_promises(name: str, task: Task, loaded: Plugins) -> None:
+    request = ExecutorRequest(task, 2, PLAIN, (), EVERYTHING)
+    check_executor(lambda: loaded.executor(name, {}, request), jobs(task))
+
+
+def test_a_campaign_runs_on_the_executor_that_its_settings_name(tmp_path: Path, task: Task, loaded: Plugins) -> None:
+    values = {"task": "find_x", "budget": ["5programs"], "judges": 2, "executor": {"name": "second"}}
+    request = RunRequest(settings_from(values), task, loaded, tmp_path, wanted=WantedLevel(Level.NONE, said=True))
+    with open_run(request) as opened:
+        assert isinstance(opened.executor, second_process.SecondProcess)
+        assert opened.search(Unwatched()).reason == "budget"
+        assert opened.campaign.state.progress.programs == 5
+
+
+def test_an_executor_that_nobody_registers_is_an_error(task: Task, loaded: Plugins) -> None:
+    request = ExecutorRequest(task, 2, PLAIN, (), EVERYTHING)
+    with pytest.raises(ConfigError, match=r"no executor is called 'secnd'. Did you mean 'second'\?"):
+        loaded.executor("secnd", {}, request)
