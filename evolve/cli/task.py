@@ -10,14 +10,13 @@ import click
 import evolve.task
 from evolve import wording
 from evolve.campaign import logs, workspace
-from evolve.cli.devices import devices_option, grant_devices
 from evolve.cli.groups import noun_group
-from evolve.cli.isolation import note_isolation, sandbox_option
+from evolve.cli.machine import devices_option, grant_devices, note_isolation, sandbox_option
 from evolve.cli.output import debug_option, emit, emit_all, facts, json_option, say, table
-from evolve.cli.request import parse_parameters
 from evolve.conformance import Conformance, Finding, check
 from evolve.engine.isolation import confine, wanted_level
 from evolve.evaluation.machine import usable_cores
+from evolve.run_options import parse_parameters
 from evolve.task import making, reference
 from evolve.task.grants import NOTHING_GRANTED, granted, told
 from evolve.types import Task, TaskError

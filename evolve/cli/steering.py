@@ -1,28 +1,25 @@
-"""Requests to a campaign: `evolve campaign hint`, `stop`, `pause`, `unpause` and `config`, and the function `ask` under all of them.
+"""Requests to a campaign: `evolve campaign hint`, `stop`, `pause` and `unpause`, and the function `ask` under them and others.
 
 A request lies in the campaign's inbox before anybody acts on it, so that it is done once, whichever process ends in between: by
 the engine that runs the campaign, or else here, by the same code."""
 
-import json
 import os
 import secrets
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
-from evolve import wording
 from evolve.campaign import Campaign, existing_path, workspace
-from evolve.campaign.campaign import settings_of, task_of
-from evolve.campaign.inbox import Answer, Configure, Hint, Inbox, Pause, Request, Stop, Unpause, Wish
-from evolve.campaign.retuning import Key, keys
-from evolve.cli.output import debug_option, emit, emit_all, facts, json_option, one_line, say
+from evolve.campaign.campaign import settings_of
+from evolve.campaign.inbox import Answer, Hint, Inbox, Pause, Request, Stop, Unpause, Wish
+from evolve.cli.output import debug_option, emit, facts, json_option, say
 from evolve.engine import Requests, read_signatures
 from evolve.log import Locked, Log, writer
 from evolve.plugins import load
-from evolve.types import ConfigError, EvolveError, Fitness, StoreError
+from evolve.types import ConfigError, EvolveError, RecordId, StoreError
 
 ANSWER_SECONDS = 15.0
 """Seconds that an engine has to answer; it looks into its inbox once a second, and a busy one may be late."""
@@ -83,38 +80,19 @@ def _do_requests(log: Path) -> None:
         return
 
 
-@dataclass(frozen=True, slots=True)
-class NamedAnswer:
-    """An answer with names in place of numbers: the records of the request, and the best program before (`former`) and after it."""
-
-    campaign: str
-    told: str
-    records: tuple[str, ...]
-    former: str
-    best: str
-    fitness: float | None
-
-
-def name_records(log: Path, answer: Answer) -> NamedAnswer:
-    """Returns an answer with the names of its records."""
-    names = tuple(f"{log.stem}/{record}" for record in answer.records)
-    former, best = (f"{log.stem}/{record}" if record else "" for record in (answer.former, answer.best))
-    return NamedAnswer(log.stem, answer.told, names, former, best, answer.fitness)
-
-
-def format_best(log: Path, answer: NamedAnswer) -> str:
-    """Returns the best program now, and the one before where that is another."""
-    with Log.open(log, readonly=True) as opened:
-        fitness: Fitness = task_of(opened).fitness
-    now = f"{answer.best}  {fitness.name} {wording.number(answer.fitness, fitness)}" if answer.best else "none"
-    return now if answer.best == answer.former else f"{now}  (before: {answer.former or 'none'})"
-
-
-def _print_answer(label: str, answer: NamedAnswer, *, as_json: bool) -> None:
+def print_answer(label: str, log: Path, answer: Answer, *, as_json: bool) -> None:
+    """Prints an answer with names in place of numbers: the records of the request, and the best program before (`former`) and after it."""
+    former, best = _name(log, answer.former), _name(log, answer.best)
     if as_json:
-        emit(answer)
-    else:
-        say(facts([("campaign", answer.campaign), (label, answer.told)]))
+        records = [_name(log, record) for record in answer.records]
+        emit({"campaign": log.stem, "told": answer.told, "records": records, "former": former, "best": best})
+        return
+    changed = [("best", f"{best or 'none'}  (before: {former or 'none'})")] if best != former else []
+    say(facts([("campaign", log.stem), (label, answer.told), *changed]))
+
+
+def _name(log: Path, record: RecordId) -> str:
+    return f"{log.stem}/{record}" if record else ""
 
 
 @click.command("hint")
@@ -125,11 +103,11 @@ def _print_answer(label: str, answer: NamedAnswer, *, as_json: bool) -> None:
 def hint_campaign(name: str, text: str, as_json: bool) -> None:
     """Write a lesson for a campaign: its prompts show it, if it has models."""
     log = existing_path(workspace(), name)
-    answer = name_records(log, ask(log, Hint(text)))
+    answer = ask(log, Hint(text))
     with Log.open(log, readonly=True) as opened:
         if not settings_of(opened).models.members:
             answer = replace(answer, told=f"{answer.told}; {_UNREAD}")
-    _print_answer("hint", answer, as_json=as_json)
+    print_answer("hint", log, answer, as_json=as_json)
 
 
 @click.command("stop")
@@ -137,7 +115,7 @@ def hint_campaign(name: str, text: str, as_json: bool) -> None:
 @json_option
 @debug_option
 def stop_campaign(name: str | None, as_json: bool) -> None:
-    """Stop a running campaign as Ctrl-C does: what is being judged is finished, and everything is kept."""
+    """Stop a running campaign as Ctrl-C does: what is being evaluated is finished, and everything is kept."""
     _ask_run(name, "stop", Stop, as_json=as_json)
 
 
@@ -146,7 +124,7 @@ def stop_campaign(name: str | None, as_json: bool) -> None:
 @json_option
 @debug_option
 def pause_campaign(name: str | None, as_json: bool) -> None:
-    """Pause a running campaign: nothing new is started, what is being judged settles, and its seconds do not count."""
+    """Pause a running campaign: nothing new is started, what is being evaluated settles, and its seconds do not count."""
     _ask_run(name, "pause", Pause, as_json=as_json)
 
 
@@ -171,36 +149,3 @@ def _ask_run(name: str | None, label: str, wish: Callable[[int], Stop | Pause | 
         emit({"campaign": log.stem, "told": told, "process": process})
     else:
         say(facts([("campaign", log.stem), (label, told)]))
-
-
-@click.command("config")
-@click.argument("name", required=False)
-@click.option("--set", "assignments", multiple=True, metavar="KEY=VALUE", help="Another value; may be repeated.")
-@json_option
-@debug_option
-def configure_campaign(name: str | None, assignments: tuple[str, ...], as_json: bool) -> None:
-    """Change settings of a campaign, also while it runs; without --set, show all of them and which may change."""
-    log = existing_path(workspace(), name)
-    if assignments:
-        _print_answer("settings", name_records(log, ask(log, Configure(assignments))), as_json=as_json)
-        return
-    with Log.open(log, readonly=True) as opened:
-        settings = keys(settings_of(opened), load())
-    if as_json:
-        emit_all(settings)
-    else:
-        say(_format_settings(settings))
-
-
-def _format_settings(settings: Sequence[Key]) -> str:
-    """Returns the settings below the time when they may change, or below the reason why they may not."""
-    when = {each.key: f"may change {each.when}" if each.when else f"fixed: {each.why}" for each in settings}
-    parts = []
-    for heading in sorted(dict.fromkeys(when.values()), key=lambda words: words.startswith("fixed")):
-        rows = [
-            (f"  {each.key}", one_line(json.dumps(each.value, ensure_ascii=False)))
-            for each in settings
-            if when[each.key] == heading
-        ]
-        parts.append(f"{heading}\n{facts(rows)}")
-    return "\n\n".join(parts)
