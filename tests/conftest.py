@@ -12,6 +12,15 @@ from tests.unit_guard import UnitGuard
 
 _GUARD = UnitGuard()
 
+PROCESS_FIXTURES = frozenset({"box", "judge"})
+"""Fixtures that start processes. One that many tests share starts them in whichever test comes first, so each of these tests is an integration test."""
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Marks the tests that take such a fixture."""
+    if PROCESS_FIXTURES.intersection(getattr(item, "fixturenames", ())):
+        item.add_marker(pytest.mark.integration)
+
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:

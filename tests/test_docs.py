@@ -21,6 +21,7 @@ from evolve.cli import evolve
 from evolve.config import Settings
 from evolve.log.views import VIEWS
 from evolve.types import Insertion, Outcome
+from tests.pages import read_chapter
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -66,7 +67,7 @@ def test_every_hook_has_its_heading() -> None:
 
 def test_the_headings_of_views_are_those_that_there_are() -> None:
     """A view that is gone leaves the page, too."""
-    assert set(re.findall(r"^### `(\w+)`$", text("docs/schema.md"), re.MULTILINE)) == set(VIEWS)
+    assert set(re.findall(r"^#### `(\w+)`$", text("docs/python.md"), re.MULTILINE)) == set(VIEWS)
 
 
 def told(model: type[BaseModel], prefix: str = "") -> Iterator[tuple[str, str]]:
@@ -118,17 +119,22 @@ def test_the_page_says_of_a_setting_what_the_model_says() -> None:
 def test_the_pages_of_operators_and_strategies_have_those_that_there_are() -> None:
     """Each bundled one has a heading."""
     found = plugins.load()
-    for page, entries in (("operators", found.operators), ("strategies", found.strategies)):
+    for entries in (found.operators, found.strategies):
         names = {name for name, registered in entries.items() if registered.plugin in plugins.BUNDLED}
-        heads = set(headings(text(f"docs/{page}.md")))
+        heads = set(headings(text("docs/operators.md")))
         assert names <= heads
 
 
 def test_the_glossary_has_every_outcome_and_every_insertion() -> None:
     """One word for one thing, and all of them."""
-    page = text("docs/glossary.md")
+    page = text("docs/concepts.md")
     wanted = [*(str(outcome) for outcome in Outcome), *(insertion.name for insertion in Insertion)]
     assert [word for word in wanted if f"`{word}`" not in page] == []
+
+
+def test_the_glossary_is_short() -> None:
+    """At most 45 words."""
+    assert len(re.findall(r"^\| \*\*", text("docs/concepts.md"), re.MULTILINE)) <= 45
 
 
 def test_every_page_is_linked_from_the_index() -> None:
@@ -216,7 +222,9 @@ def test_a_command_that_there_is_not_is_found(line: str, words: list[str]) -> No
 @pytest.fixture
 def wave(tmp_path: Path) -> Path:
     """The folder that docs/tasks.md tells to make."""
-    files = re.findall(r"^`([\w.]+)`:\n\n```\w+\n(.*?)^```$", text("docs/tasks.md"), re.MULTILINE | re.DOTALL)
+    files = re.findall(
+        r"^`([\w.]+)`:\n\n```\w+\n(.*?)^```$", read_chapter("tasks", "Write a task"), re.MULTILINE | re.DOTALL
+    )
     (tmp_path / "wave").mkdir()
     for name, content in files:
         (tmp_path / "wave" / name).write_text(content, "utf-8")

@@ -24,7 +24,7 @@ def test_an_example_is_a_report_that_tells_of_no_machine_and_is_linked(path):
     assert len(text) < 1_500_000
     plain = re.sub(r"data:image/svg\+xml;base64,[^\"]*", "", text)
     assert re.findall(r"[\s\"'(>](?:/(?:home|root|tmp|work|Users|var|mnt)/\S*)", plain) == []
-    assert f"(examples/{path.name})" in (DOCS / "report.md").read_text("utf-8")
+    assert f"(examples/{path.name})" in (DOCS / "inspecting.md").read_text("utf-8")
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)

@@ -2,15 +2,15 @@
 
 import json
 import re
-from pathlib import Path
 
 import pytest
 
 from evolve import plugins
 from evolve.campaign import file
 from evolve.config import ModelSection, validated
+from tests.pages import read_chapter
 
-PAGE = (Path(__file__).parents[1] / "docs" / "models.md").read_text("utf-8")
+PAGE = read_chapter("models", "Models")
 ROW = re.compile(r"^\| `(\w+)` \| (?:`(.+?)`|required) \| .+ \|$", re.MULTILINE)
 LOCAL = ("mailbox", "command", "cassette")
 

@@ -1,16 +1,16 @@
-"""The package of docs/evaluator-plugin.md: written as the page says, installed, checked and run by its author."""
+"""The package of docs/plugins.md: written as the page says, installed, checked and run by its author."""
 
 import json
 import re
-from pathlib import Path
 
 import pytest
 
 from tests.author import Author
+from tests.pages import read_chapter
 
 pytestmark = pytest.mark.integration
 
-PAGE = (Path(__file__).parents[1] / "docs" / "evaluator-plugin.md").read_text("utf-8")
+PAGE = read_chapter("plugins", "Write an evaluator plugin")
 FILES = dict(re.findall(r"`([\w./-]+)`:\n\n```\w+\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL))
 
 

@@ -12,10 +12,11 @@ import pytest
 
 import evolve.task
 from evolve.task import making
+from tests.pages import read_chapter
 
 DOCS = Path(__file__).parents[1] / "docs"
-FIRST = (DOCS / "first-task.md").read_text("utf-8")
-PACKAGE = (DOCS / "from-one-file-to-a-package.md").read_text("utf-8")
+FIRST = read_chapter("quick-start", "Your first task in five minutes")
+PACKAGE = read_chapter("quick-start", "From one file to a package")
 SHORT = {"10s": "30programs", "20s": "40programs"}
 """Budgets that a page gives in seconds, in what a test spends."""
 

@@ -93,7 +93,7 @@ def _of_a_passing_seed(
 def _trust(evaluation: Evaluation) -> list[Finding]:
     """What the score is worth, where the judge has not witnessed it."""
     if evaluation.trust == "claimed":
-        remedy = "to have results promoted, compute the score in the judge: docs/scripts.md tells of `rescore`"
+        remedy = "to have results promoted, compute the score in the judge: docs/tasks.md tells of `rescore`"
         return [Finding("trust", "warned", "the score is claimed by the program itself: nothing is promoted", remedy)]
     if evaluation.trust == "rescored":
         return [

@@ -44,7 +44,7 @@ FileName = Annotated[str, AfterValidator(_file)]
 
 
 class CommandSettings(BaseModel):
-    """`evaluator = { kind = "command", ... }`: the keys of docs/scripts.md."""
+    """`evaluator = { kind = "command", ... }`: the keys of docs/tasks.md."""
 
     model_config = ConfigDict(extra="forbid")
 

@@ -1,4 +1,4 @@
-"""Tables and views of a log, and the migrations that bring an older log to them; `docs/schema.md` describes them for readers.
+"""Tables and views of a log, and the migrations that bring an older log to them; `docs/python.md` describes them for readers.
 
 Invariant: a migration that was released never changes; what a log has, it says in `_sqlite_migrations`."""
 

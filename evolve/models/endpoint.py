@@ -69,7 +69,7 @@ class ApiKey:
 
 
 class OpenAISettings(BaseModel):
-    """Settings of the kind `openai`; `docs/endpoints.md` explains them."""
+    """Settings of the kind `openai`; `docs/models.md` explains them."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

@@ -59,7 +59,7 @@ _NEEDED: Mapping[str, tuple[str, ...]] = {
 }
 _PLACE = re.compile(r"\{\{[ \t]*([^{}\n]*?)[ \t]*\}\}")
 _FOLDER = Path(__file__).resolve().parents[1] / "prompts"
-_REMEDY = "docs/prompts.md tells what each template may say"
+_REMEDY = "docs/operators.md tells what each template may say"
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,7 +48,7 @@ OUTCOME: Mapping[Status, Outcome] = MappingProxyType(
         Status.BROKEN: Outcome.INTERNAL,
     }
 )
-"""Outcome of a program whose session ended so; `docs/outcomes.md` shows the same table (tested)."""
+"""Outcome of a program whose session ended so; `docs/tasks.md` shows the same table (tested)."""
 _ORDER = ("build", "run", "call", "native call")
 _FAILED_BUILD = {Status.SIGNAL, Status.RESULT_TOO_LARGE, Status.NO_ENTRY, Status.MEMORY_LIMIT}
 _OUTPUT_SHARE = 8

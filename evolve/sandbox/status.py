@@ -9,7 +9,7 @@ from enum import StrEnum
 
 
 class Status(StrEnum):
-    """Outcome of a call. `docs/outcomes.md` explains them one by one."""
+    """Outcome of a call. `docs/tasks.md` explains them one by one."""
 
     OK = "ok"
     TIMEOUT = "timeout"

@@ -1,4 +1,4 @@
-"""Statistics of noisy measurements: pools of noisy values, intervals of medians, races, and exact tests. docs/statistics.md explains them.
+"""Statistics of noisy measurements: pools of noisy values, intervals of medians, races, and exact tests. docs/concepts.md explains them.
 
 Plain numbers in, values out; nothing here knows what was measured, draws numbers that nobody could draw again, or needs a library.
 `bootstrap`, which is imported by its own name, needs numpy."""

@@ -1,5 +1,5 @@
 """Bundled strategies, and the building blocks that they are made of: parent sampling, inspirations, repairs, and bandits over operators
-or models. A strategy of one's own combines them (docs/strategies.md).
+or models. A strategy of one's own combines them (docs/operators.md).
 
 The engine knows the bundled strategies by the names given here and by nothing else."""
 

@@ -1,6 +1,6 @@
 """The default strategy, `islands`: the archive's islands in turn, the operator by a bandit, and the parents that this operator wants.
 
-A strategy that differs in one law is this one with another function: see `docs/strategies.md`."""
+A strategy that differs in one law is this one with another function: see `docs/operators.md`."""
 
 from collections.abc import Mapping, Sequence
 

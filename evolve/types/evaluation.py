@@ -24,7 +24,7 @@ class UnusableFitness(ValueError):
 
 
 class Outcome(StrEnum):
-    """How a judging ended. `docs/outcomes.md` maps every status of a session to one of these."""
+    """How a judging ended. `docs/tasks.md` maps every status of a session to one of these."""
 
     OK = "ok"
     INVALID = "invalid"

@@ -1,4 +1,4 @@
-"""The evaluator `benchmark`: a function is judged on instances that a module of the task's folder makes. See `docs/benchmarks.md`.
+"""The evaluator `benchmark`: a function is judged on instances that a module of the task's folder makes. See `docs/evaluators.md`.
 
 A plugin as a third party would write it. Invariant: an instance is made, and its reference computed, in the judge's process alone."""
 

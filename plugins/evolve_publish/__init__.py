@@ -1,4 +1,4 @@
-"""`evolve program export`, `verify` and `publish`: programs that leave the machine with everything that their scores rest on. docs/publishing.md explains them."""
+"""`evolve program export`, `verify` and `publish`: programs that leave the machine with everything that their scores rest on. docs/inspecting.md explains them."""
 
 from evolve_publish.export import Export, export_program
 from evolve_publish.files import read, write

@@ -1,5 +1,5 @@
 """The evaluator `recipe`: a program trains a classifier on what the judge serves, and is scored on inputs whose labels it never gets. See
-`docs/recipes.md`.
+`docs/evaluators.md`.
 
 A plugin as a third party would write it. Invariant: importing it reads no data."""
 

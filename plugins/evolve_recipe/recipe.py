@@ -22,7 +22,7 @@ _Judge = Callable[[Candidate, Trial], Evaluation]
 
 
 class Recipe:
-    """Judges `train(inputs, targets, told)` and `predict(model, inputs)`; the fitness is the accuracy. See `docs/recipes.md`."""
+    """Judges `train(inputs, targets, told)` and `predict(model, inputs)`; the fitness is the accuracy. See `docs/evaluators.md`."""
 
     def __init__(self, settings: Mapping[str, Any]) -> None:
         self._settings = RecipeSettings(**settings)

@@ -1,4 +1,4 @@
-"""Trackers `jsonl`, `tensorboard` and `wandb`: a campaign's records as lines of JSON, for TensorBoard, and for Weights & Biases. See `docs/trackers.md`.
+"""Trackers `jsonl`, `tensorboard` and `wandb`: a campaign's records as lines of JSON, for TensorBoard, and for Weights & Biases. See `docs/plugins.md`.
 
 Importing this package imports neither tensorboardX nor wandb; nothing leaves the machine unless a person says so."""
 

@@ -1,4 +1,4 @@
-"""The kind of model `vllm`: `vllm serve` is started with a campaign and ends with it, or one that runs already is used. See `docs/vllm.md`.
+"""The kind of model `vllm`: `vllm serve` is started with a campaign and ends with it, or one that runs already is used. See `docs/models.md`.
 
 A plugin as a third party would write it. Invariant: importing it starts nothing, and imports neither vllm nor torch."""
 

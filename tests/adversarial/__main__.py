@@ -1,6 +1,6 @@
 """`python tests/adversarial`: the table of all cheats and what became of each; exit code 1 where one was not caught, or its twin was refused.
 
-With `--docs` it judges nothing, and writes the table of `docs/defences.md` anew. Words after it choose tasks."""
+With `--docs` it judges nothing, and writes the table of `tests/adversarial/CHEATS.md` anew. Words after it choose tasks."""
 
 import contextlib
 import sys
@@ -10,7 +10,7 @@ from adversary import Adversary, cheats, markdown
 
 from evolve.cli.output import table
 
-PAGE = Path(__file__).parents[2] / "docs" / "defences.md"
+PAGE = Path(__file__).with_name("CHEATS.md")
 BEGINS, ENDS = "<!-- cheats -->\n", "<!-- end of cheats -->\n"
 
 

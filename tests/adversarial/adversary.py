@@ -132,6 +132,6 @@ def ending(cheat: Cheat) -> str:
 
 
 def markdown(found: Sequence[Cheat]) -> str:
-    """The table of `docs/defences.md`: a row for each cheat."""
+    """The table of `tests/adversarial/CHEATS.md`: a row for each cheat."""
     rows = (f"| `{cheat.task}` | {cheat.trick} | {cheat.rule} | {ending(cheat)} |" for cheat in found)
     return "\n".join(["| task | trick | defence | must end as |", "|---|---|---|---|", *rows]) + "\n"

@@ -17,7 +17,7 @@ pytestmark = [
 ]
 
 CHEATS = cheats()
-PAGE = Path(__file__).parents[2] / "docs" / "defences.md"
+PAGE = Path(__file__).with_name("CHEATS.md")
 
 
 @pytest.fixture(scope="module")

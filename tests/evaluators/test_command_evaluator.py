@@ -21,8 +21,9 @@ from evolve.sandbox.machine.probe import probe
 from evolve.task import making
 from evolve.types import Carried, Level, Limits, Outcome, TaskError, Trial
 from evolve.worker import load_evaluator
+from tests.pages import read_chapter
 
-PAGE = (Path(__file__).parents[2] / "docs" / "scripts.md").read_text("utf-8")
+PAGE = read_chapter("tasks", "Use a script as it is")
 CLAIMED = 'argv = ["python", "train.py", "--seed", "{seed}", "--out", "{out}"]\nmetric = "results.json:accuracy"'
 RESCORED = 'argv = ["python", "train.py"]\ntrust = "rescored"\nrescore = "rescore.py"\nsaved = ["answers.json"]'
 HONEST = "import json\njson.dump({'accuracy': 0.5}, open('results.json', 'w'))\nprint('trained')\n"

@@ -10,6 +10,7 @@ from store_samples import append, asked, program, replied, settled
 from evolve.log import Log
 from evolve.log.views import VIEWS
 from evolve.types import Call, Insertion, Placement, Replied, Ruled
+from tests.pages import read_chapter
 
 NEW, IMPROVED = Insertion.NEW, Insertion.IMPROVED
 
@@ -125,8 +126,8 @@ def test_lineage(campaign: Path) -> None:
 
 @pytest.mark.parametrize("view", VIEWS)
 def test_every_view_and_column_is_documented(campaign: Path, view: str) -> None:
-    """`docs/schema.md` has a heading for each view, and names each of its columns under it."""
-    page = (Path(__file__).parents[2] / "docs" / "schema.md").read_text(encoding="utf-8")
+    """`docs/python.md` has a heading for each view, and names each of its columns under it."""
+    page = read_chapter("python", "The log as a database")
     section = re.search(rf"^### `{view}`\n(.*?)(?=^##|\Z)", page, re.MULTILINE | re.DOTALL)
     assert section is not None
     columns = [row[1] for row in query(campaign, f"PRAGMA table_info({view})")]

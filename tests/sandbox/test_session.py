@@ -15,6 +15,7 @@ from evolve.sandbox.channel import Channel
 from evolve.sandbox.session import check_command, check_names
 from evolve.sandbox.template_process import SessionReport
 from evolve.types import Grants, Limits, Program, SandboxError
+from tests.pages import read_chapter
 
 _COUNTER = """
 import time
@@ -416,17 +417,14 @@ def test_a_program_that_lies_where_a_built_file_should_is_at_fault(box: Box) -> 
     assert caught.value.status is Status.NO_ENTRY
 
 
-_PAGE = Path(__file__).parents[2] / "docs" / "outcomes.md"
-
-
 def test_every_status_has_an_outcome() -> None:
     """No end of a session is left without a meaning."""
     assert set(OUTCOME) == set(Status)
 
 
 def test_the_documented_table_is_the_one_in_use() -> None:
-    """`docs/outcomes.md` shows each status with its outcome."""
-    rows = re.findall(r"^\| `(\w+)` \| `(\w+)` \|", _PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    """`docs/tasks.md` shows each status with its outcome."""
+    rows = re.findall(r"^\| `(\w+)` \| `(\w+)` \|", read_chapter("tasks", "Outcomes"), re.MULTILINE)
     assert dict(rows) == {str(status): str(outcome) for status, outcome in OUTCOME.items()}
 
 

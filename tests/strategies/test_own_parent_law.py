@@ -8,7 +8,7 @@ from evolve.hookspecs import StrategyEntry
 from evolve.testing import Rehearsal, check_strategy
 from evolve.types import Propose
 
-PAGE = Path(__file__).parents[2] / "docs" / "strategies.md"
+PAGE = Path(__file__).parents[2] / "docs" / "operators.md"
 
 
 def load_entry() -> StrategyEntry:

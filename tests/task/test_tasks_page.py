@@ -14,8 +14,9 @@ import pytest
 
 from evolve.task import load
 from evolve.types import Evaluation, Outcome, Parameters, Task, Trial
+from tests.pages import read_chapter
 
-PAGE = Path(__file__).parents[2] / "docs" / "tasks.md"
+PAGE = read_chapter("tasks", "Write a task")
 
 
 class Called:
@@ -32,7 +33,7 @@ class Called:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """The four files of the page."""
-    files = re.findall(r"^`([\w.]+)`:\n\n```\w+\n(.*?)^```$", PAGE.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+    files = re.findall(r"^`([\w.]+)`:\n\n```\w+\n(.*?)^```$", PAGE, flags=re.MULTILINE | re.DOTALL)
     assert [name for name, _ in files] == ["README.md", "seed.py", "evaluator.py", "task.toml"]
     (tmp_path / "wave").mkdir()
     for name, text in files:
@@ -88,7 +89,7 @@ def test_answers_of_another_form_are_invalid(folder: Path, program: str) -> None
 
 def test_the_further_task_of_the_page_loads(folder: Path) -> None:
     """Beside the example's own, with its evaluator."""
-    fences = re.findall(r"^```toml\n(.*?)^```$", PAGE.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+    fences = re.findall(r"^```toml\n(.*?)^```$", PAGE, flags=re.MULTILINE | re.DOTALL)
     (found,) = (fence for fence in fences if "long.py" in fence)
     (folder / "long.toml").write_text(found, "utf-8")
     shutil.copyfile(folder / "seed.py", folder / "long.py")
@@ -103,9 +104,7 @@ def test_the_further_task_of_the_page_loads(folder: Path) -> None:
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     """The folder `root` of the page."""
-    files = dict(
-        re.findall(r"^`root/([\w.]+)`:\n\n```\w+\n(.*?)^```$", PAGE.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
-    )
+    files = dict(re.findall(r"^`root/([\w.]+)`:\n\n```\w+\n(.*?)^```$", PAGE, flags=re.MULTILINE | re.DOTALL))
     assert set(files) == {"README.md", "root.c", "main.c", "evaluator.py", "task.toml"}
     (tmp_path / "root").mkdir()
     for name, text in files.items():

@@ -95,6 +95,7 @@ def test_honest_programs_are_right(task: KernelTask, regime: str, size: tuple[in
     assert [task.told(answer, shape(*size), regime) for answer in honest] == [""] * len(honest)
 
 
+@pytest.mark.integration
 @needs_compiler
 @pytest.mark.parametrize("regime", ["positive", "alternating"])
 def test_one_addition_after_the_other_is_right_on_the_longest_row(task: KernelTask, regime: str) -> None:

@@ -66,6 +66,7 @@ def test_the_seed_is_right_on_rows_of_any_length(problem: Problem, seed: Softmax
         assert judged(problem, {"out": seed(given["in"])}, expected, given, shape).fault == "", regime
 
 
+@pytest.mark.integration
 @needs_compiler
 def test_the_seed_is_right_on_one_long_row(problem: Problem, seed: Softmax) -> None:
     """Where sums in single precision are off the most."""

@@ -13,10 +13,11 @@ from evolve.task import load
 from evolve.types import Outcome, Parameters, Task, TextId, Trial
 from evolve_benchmark.problem import OPTIONAL, REQUIRED
 from evolve_benchmark.settings import BenchmarkSettings
+from tests.pages import read_chapter
 
 pytestmark = pytest.mark.integration
 
-PAGE = (Path(__file__).parents[3] / "docs" / "benchmarks.md").read_text("utf-8")
+PAGE = read_chapter("evaluators", "Benchmarks")
 SORTED = """
 import numpy as np
 
@@ -70,7 +71,7 @@ def reports(task: Task, *sources: str) -> list[Report]:
 @pytest.mark.skipif(sys.platform != "linux", reason="the judge's processes need Linux")
 def test_the_task_of_the_page_can_be_judged(tmp_path):
     """Its seed, which has no sense of order yet, and what the search makes of it."""
-    task = example("A complete example", tmp_path)
+    task = example("A complete benchmark", tmp_path)
     seed = task.seed.files["seed.py"]
     one, better = reports(task, seed, seed.replace("0.0 * numbers", "-1.0 * numbers"))
     assert (one.evaluation.outcome, better.evaluation.outcome) == (Outcome.OK, Outcome.OK)
@@ -81,7 +82,7 @@ def test_the_task_of_the_page_can_be_judged(tmp_path):
 @pytest.mark.skipif(sys.platform != "linux", reason="the judge's processes need Linux")
 def test_the_speed_of_the_page_can_be_measured(tmp_path):
     """A program that sorts is many times as fast as one that compares all pairs; the answer must be right."""
-    task = example("A complete example of speed", tmp_path)
+    task = example("A complete benchmark of speed", tmp_path)
     fast, wrong = reports(task, SORTED, SORTED.replace("gap, side", "gap / 2, side"))
     assert fast.evaluation.outcome is Outcome.OK
     assert fast.evaluation.fitness > 1.0

@@ -16,8 +16,9 @@ from evolve_kernel.compiler import FLAGS
 from evolve_kernel.problem import FUNCTIONS
 from evolve_kernel.problem import load as load_problem
 from evolve_kernel.settings import KernelSettings
+from tests.pages import read_chapter
 
-PAGE = (Path(__file__).parents[3] / "docs" / "kernels.md").read_text("utf-8")
+PAGE = read_chapter("evaluators", "Kernels")
 FILES = dict(re.findall(r"^`([\w.]+)`:\n\n```\w+\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL))
 
 
@@ -31,13 +32,15 @@ def rows() -> list[str]:
 
 def test_every_setting_has_its_row() -> None:
     """With its default and what it means, and nothing else has one."""
-    table = PAGE.partition("## Settings\n\n| setting | default | |\n|---|---|---|\n")[2].partition("\n\n")[0]
+    table = PAGE.partition("## Settings of a kernel task\n\n| setting | default | |\n|---|---|---|\n")[2].partition(
+        "\n\n"
+    )[0]
     assert table.splitlines() == rows()
 
 
 def test_every_function_of_a_module_has_its_row() -> None:
     """With its arguments, and no other has one."""
-    told = re.findall(r"^\| `(\w+)(\([^)]*\))` \|", PAGE.partition("## The module")[2], re.MULTILINE)
+    told = re.findall(r"^\| `(\w+)(\([^)]*\))` \|", PAGE.partition("## The module of a kernel task")[2], re.MULTILINE)
     assert dict(told) == FUNCTIONS
 
 

@@ -13,10 +13,11 @@ from evolve.types import Outcome
 from evolve_recipe.rows import CONTROLS, PARTS, Plan
 from evolve_recipe.settings import RecipeSettings
 from tests.judged_here import judging
+from tests.pages import read_chapter
 
 pytestmark = pytest.mark.integration
 
-PAGE = (Path(__file__).parents[3] / "docs" / "recipes.md").read_text("utf-8")
+PAGE = read_chapter("evaluators", "Training recipes")
 SEED = """
 import numpy as np
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from evolve_vllm.settings import VllmSettings
+from tests.pages import read_chapter
 
 pytestmark = pytest.mark.integration
 
@@ -23,6 +24,6 @@ def rows() -> list[str]:
 
 def test_every_setting_has_its_row():
     """With its default and what it means, and nothing else has one."""
-    page = (ROOT / "docs" / "vllm.md").read_text()
+    page = read_chapter("models", "vLLM")
     table = page.partition("|---|---|---|\n")[2].partition("\n\n")[0]
     assert table.splitlines() == rows()

@@ -56,7 +56,7 @@ def test_the_server_gets_the_key_and_none_of_the_engines():
 
 
 def test_the_program_may_be_told_from_home(installed, monkeypatch):
-    """As `docs/vllm.md` has it."""
+    """As `docs/models.md` has it."""
     environment, devices = installed
     monkeypatch.setenv("HOME", environment["PATH"])
     settings = VllmSettings(model="org/m", command="~/vllm")
