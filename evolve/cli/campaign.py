@@ -35,11 +35,8 @@ def campaign() -> None:
     """List, show, replay, steer, fork and evaluate campaigns again. NAME is a campaign or the path of its log; without it, the one written last."""
 
 
-campaign.add_command(steering.hint_campaign)
-campaign.add_command(steering.stop_campaign)
-campaign.add_command(steering.pause_campaign)
-campaign.add_command(steering.unpause_campaign)
-campaign.add_command(rejudge_campaign)
+for _command in (steering.hint_campaign, *steering.RUN_COMMANDS, rejudge_campaign):
+    campaign.add_command(_command)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +141,7 @@ def _format_overview(opened: Campaign, page: report.Overview) -> list[tuple[str,
         ("forked from", page.forked_from),
         *summary.paused_facts(opened),
         ("task", _versions(page)),
-        ("progress", f"{counts} in {duration(page.seconds)}{_unfinished(opened, page)}"),
+        ("progress", f"{counts} in {duration(page.seconds)}{_format_unfinished(opened, page)}"),
         ("left", report.budget_left(opened, time.time())),
         *summary.best_facts(opened, page.best, page.front),
         ("archive", _archive(opened, page)),
@@ -170,7 +167,7 @@ def _format_cost(line: report.CostLine) -> str:
     return f"{line.name or 'before any step'}: {', '.join(amounts)}"
 
 
-def _unfinished(opened: Campaign, page: report.Overview) -> str:
+def _format_unfinished(opened: Campaign, page: report.Overview) -> str:
     if not page.unfinished:
         return ""
     if writer(opened.log.path) is not None:

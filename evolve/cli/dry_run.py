@@ -38,46 +38,27 @@ class CostPreview:
     estimate: Estimate
 
 
-@dataclass(frozen=True, slots=True)
-class DryRun:
-    """The one object of `--dry-run --json`. `grants` are those of the task, by the keys of `[sandbox]`. `limit` is the wall time of all stages
-    together, in seconds. `foreseen` is None where no model proposes."""
-
-    settings: Mapping[str, Any]
-    task: str
-    task_version: str
-    folder: str
-    operators: tuple[str, ...]
-    budget: str
-    stages: tuple[str, ...]
-    functions: tuple[str, ...]
-    limit: float
-    isolation: str
-    grants: Mapping[str, Any]
-    environment: str
-    foreseen: CostPreview | None
-
-
-def describe_run(request: RunRequest) -> DryRun:
-    """Returns what would run, as a value; the evaluator is loaded for it. Raises `EvolveError`."""
-    foreseen, means = preview_cost(request), request.confine().means
-    with open_executor(request.task, 1, means, request.home, devices=request.devices) as executor:
+def describe_run(request: RunRequest) -> dict[str, Any]:
+    """Returns the one object of `--dry-run --json`; the evaluator is loaded for it. `grants` are those of the task, by the keys of `[sandbox]`; `limit` is the
+    wall time of all stages together, in seconds; `foreseen` is None where no model proposes. Raises `EvolveError`."""
+    foreseen, means, task = preview_cost(request), request.confine().means, request.task
+    with open_executor(task, 1, means, request.home, devices=request.devices) as executor:
         evaluator = executor.describe()
-    return DryRun(
-        settings=request.settings.model_dump(mode="json"),
-        task=request.task.name,
-        task_version=request.task.version,
-        folder=request.task.folder,
-        operators=_operators(request),
-        budget=str(budget_of(request.settings, request.task)),
-        stages=evaluator.stages,
-        functions=evaluator.functions,
-        limit=evaluator.limit,
-        isolation=evaluator.isolation,
-        grants=granted(request.task.limits),
-        environment=evaluator.environment,
-        foreseen=foreseen,
-    )
+    return {
+        "settings": request.settings.model_dump(mode="json"),
+        "task": task.name,
+        "task_version": task.version,
+        "folder": task.folder,
+        "operators": _operators(request),
+        "budget": str(budget_of(request.settings, task)),
+        "stages": evaluator.stages,
+        "functions": evaluator.functions,
+        "limit": evaluator.limit,
+        "isolation": evaluator.isolation,
+        "grants": granted(task.limits),
+        "environment": evaluator.environment,
+        "foreseen": foreseen,
+    }
 
 
 def _operators(request: RunRequest) -> tuple[str, ...]:
@@ -86,7 +67,7 @@ def _operators(request: RunRequest) -> tuple[str, ...]:
     return names if request.settings.operators.names else request.plugins.usable(names, request.task.seed, None)
 
 
-def format_run(request: RunRequest, dry: DryRun) -> str:
+def format_run(request: RunRequest, dry: Mapping[str, Any]) -> str:
     """Returns what would run, for a person."""
     task, settings = request.task, request.settings
     noise = "deterministic" if task.deterministic else f"noisy, its seed is measured {settings.confirm.seeds} times"
@@ -95,25 +76,25 @@ def format_run(request: RunRequest, dry: DryRun) -> str:
         ("task", f"{task.name} ({task.path})"),
         ("version", task.version[:16]),
         ("fitness", f"{task.fitness.name}, {task.fitness.direction}, {noise}"),
-        ("stages", f"{', '.join(dry.stages)}; at most {dry.limit:g} s in all"),
-        ("evaluator", f"loads; it also has {', '.join(dry.functions)}" if dry.functions else "loads"),
-        ("isolation", dry.isolation),
+        ("stages", f"{', '.join(dry['stages'])}; at most {dry['limit']:g} s in all"),
+        ("evaluator", f"loads; it also has {', '.join(dry['functions'])}" if dry["functions"] else "loads"),
+        ("isolation", dry["isolation"]),
         ("grants", granted_line(task.limits) or NOTHING_GRANTED),
-        ("environment", dry.environment),
+        ("environment", dry["environment"]),
         ("axes", ", ".join(axes) or "default"),
         ("anchors", ", ".join(f"{anchor.value:g} {anchor.by}" for anchor in task.anchors) or "none"),
-        ("operators", ", ".join(dry.operators)),
-        ("budget", dry.budget),
-        *(cost_facts(dry.foreseen.estimate, dry.budget) if dry.foreseen else []),
+        ("operators", ", ".join(dry["operators"])),
+        ("budget", dry["budget"]),
+        *(cost_facts(dry["foreseen"].estimate, dry["budget"]) if dry["foreseen"] else []),
     ]
     what = f"more of campaign {request.name}" if request.campaign else "what would run"
-    settings_lines = [f"  {key} = {value}" for key, value in flat(dry.settings)]
+    settings_lines = [f"  {key} = {value}" for key, value in flat(dry["settings"])]
     parts = [
         f"{what}; nothing was made and nothing is evaluated",
         facts(rows),
         "\n".join(["settings", *settings_lines]),
     ]
-    return "\n\n".join([*parts, format_prompt(dry.foreseen)] if dry.foreseen else parts)
+    return "\n\n".join([*parts, format_prompt(dry["foreseen"])] if dry["foreseen"] else parts)
 
 
 def preview_cost(request: RunRequest) -> CostPreview | None:

@@ -20,7 +20,6 @@ from evolve.cli.output import debug_option, emit, facts, json_option, one_line, 
 from evolve.edits.changes import matches, refusal
 from evolve.engine import open_executor
 from evolve.engine.isolation import confine, wanted_level
-from evolve.evaluation import Job, Report, decode_report, encode_job
 from evolve.evaluation.machine import usable_cores
 from evolve.log import EvaluationCache
 from evolve.measuring import Measured, Measuring, trials
@@ -28,7 +27,7 @@ from evolve.plugins import load
 from evolve.run_options import parse_parameters
 from evolve.statistics import Pool, pooled
 from evolve.task.one_file import program_of
-from evolve.types import ConfigError, Fitness, Outcome, Parameters, Program, Task, TextId, Trial, Trust
+from evolve.types import ConfigError, Fitness, Outcome, Program, Task, TextId, Trust
 from evolve.types.suggest import did_you_mean
 
 NOISY_SEEDS = 5
@@ -77,8 +76,6 @@ class EvaluationSummary:
     seed_error: float | None
     gain: float | None
     gain_error: float | None
-    certified: float | None
-    seed_certified: float | None
     is_seed: bool
     violation: float = 0.0
     trust: Trust = "witnessed"
@@ -126,8 +123,8 @@ def evaluate_program(
         _open_cache(fresh or release is None) as cache,
     ):
         measuring = Measuring(task, executor, executor.describe(), slots, cache, release or "")
-        rows, proofs = _evaluate(measuring, chosen, count, held_out=held_out, as_json=as_json)
-    summary = summarize(task, chosen.id, rows, proofs)
+        rows = _evaluate(measuring, chosen, count, held_out=held_out, as_json=as_json)
+    summary = summarize(task, chosen.id, rows)
     if as_json:
         emit(summary)
     else:
@@ -209,35 +206,16 @@ def _open_cache(fresh: bool) -> Iterator[EvaluationCache | None]:
 
 def _evaluate(
     measuring: Measuring, chosen: Program, count: int, *, held_out: bool, as_json: bool
-) -> tuple[list[EvaluationLine], dict[str, float]]:
-    """Returns the evaluations of the program and of the seed, trials before held-out cases, and their certified values."""
+) -> list[EvaluationLine]:
+    """Returns the evaluations of the program and of the seed, trials before held-out cases."""
     task, rows = measuring.task, list[EvaluationLine]()
     secret = secret_for(workspace(), task.name)
-    first: dict[str, Report] = {}
-    cases = [None, *(task.held_out if held_out else ())]
-    for case in cases:
+    for case in (None, *(task.held_out if held_out else ())):
         for row in measuring.measure(trials(task, chosen, range(1 if case else count), case, secret)):
-            line = describe_evaluation(task, row)
-            rows.append(line)
-            if row.report.evaluation.outcome is Outcome.OK and case is None:
-                first.setdefault(line.of, row.report)
+            rows.append(describe_evaluation(task, row))
             if as_json:
-                emit(line)
-    rows.sort(key=lambda row: (bool(row.case), row.trial, row.of))
-    if "certify" not in measuring.description.functions:
-        return rows, {}
-    values = {of: _certify(measuring, report) for of, report in first.items()}
-    return rows, {of: value for of, value in values.items() if value is not None}
-
-
-def _certify(measuring: Measuring, evaluated: Report) -> float | None:
-    """Returns the certified value of a result, in the user's direction; None where it is not proven."""
-    task = measuring.task
-    artifacts = {name: evaluated.texts[TextId(text)] for name, text in evaluated.evaluation.artifacts.items()}
-    trial = Trial(stage="certify", parameters=Parameters(task.parameters))
-    job = Job("certify", "certify", trial, artifacts=artifacts)
-    fitness = decode_report(measuring.judges.submit(job.id, encode_job(job)).result()).evaluation.fitness
-    return None if fitness is None else task.fitness.shown(fitness)
+                emit(rows[-1])
+    return sorted(rows, key=lambda row: (bool(row.case), row.trial, row.of))
 
 
 def describe_evaluation(task: Task, row: Measured) -> EvaluationLine:
@@ -260,17 +238,15 @@ def describe_evaluation(task: Task, row: Measured) -> EvaluationLine:
     )
 
 
-def summarize(
-    task: Task, program: str, rows: Sequence[EvaluationLine], proofs: Mapping[str, float] | None = None
-) -> EvaluationSummary:
-    """Returns the summary of all evaluations; `proofs` are certified values by `program` and `seed`."""
+def summarize(task: Task, program: str, rows: Sequence[EvaluationLine]) -> EvaluationSummary:
+    """Returns the summary of all evaluations."""
     own, seeds = (
         {row.trial: row.fitness for row in rows if row.of == of and not row.case and row.fitness is not None}
         for of in ("program", "seed")
     )
     mean, seed_mean = pooled(list(own.values())), pooled(list(seeds.values()))
     gain = pooled([own[trial] - seeds[trial] for trial in own if trial in seeds])
-    programs, proofs = [row for row in rows if row.of == "program"], proofs or {}
+    programs = [row for row in rows if row.of == "program"]
     return EvaluationSummary(
         task=task.name,
         program=program,
@@ -283,8 +259,6 @@ def summarize(
         seed_error=seed_mean.standard_error(None),
         gain=_mean(gain),
         gain_error=gain.standard_error(None),
-        certified=proofs.get("program"),
-        seed_certified=proofs.get("seed"),
         is_seed=program == task.seed.id,
         violation=max((row.violation for row in programs), default=0.0),
         trust=max((row.trust for row in rows), key=get_args(Trust).index, default="witnessed"),
@@ -344,9 +318,6 @@ def _facts(fitness: Fitness, summary: EvaluationSummary) -> list[tuple[str, str]
     if summary.violation:
         missed = f"missed, violation {summary.violation:.4g} at worst: such a program is never the best of a campaign"
         rows.append(("constraints", missed))
-    if summary.certified is not None or summary.seed_certified is not None:
-        beside = "" if summary.is_seed else f", the seed's {wording.number(summary.seed_certified, fitness)}"
-        rows.append(("certified", wording.number(summary.certified, fitness) + beside))
     return rows
 
 

@@ -110,31 +110,32 @@ def hint_campaign(name: str, text: str, as_json: bool) -> None:
     print_answer("hint", log, answer, as_json=as_json)
 
 
-@click.command("stop")
-@click.argument("name", required=False)
-@json_option
-@debug_option
-def stop_campaign(name: str | None, as_json: bool) -> None:
-    """Stop a running campaign as Ctrl-C does: what is being evaluated is finished, and everything is kept."""
-    _ask_run(name, "stop", Stop, as_json=as_json)
+def _make_command(label: str, wish: Callable[[int], Stop | Pause | Unpause], about: str) -> click.Command:
+    """Returns a command that asks the run of a campaign, if there is one."""
+
+    @click.command(label, help=about)
+    @click.argument("name", required=False)
+    @json_option
+    @debug_option
+    def command(name: str | None, as_json: bool) -> None:
+        _ask_run(name, label, wish, as_json=as_json)
+
+    return command
 
 
-@click.command("pause")
-@click.argument("name", required=False)
-@json_option
-@debug_option
-def pause_campaign(name: str | None, as_json: bool) -> None:
-    """Pause a running campaign: nothing new is started, what is being evaluated settles, and its seconds do not count."""
-    _ask_run(name, "pause", Pause, as_json=as_json)
-
-
-@click.command("unpause")
-@click.argument("name", required=False)
-@json_option
-@debug_option
-def unpause_campaign(name: str | None, as_json: bool) -> None:
-    """Let a paused campaign go on."""
-    _ask_run(name, "unpause", Unpause, as_json=as_json)
+RUN_COMMANDS = (
+    _make_command(
+        "stop",
+        Stop,
+        "Stop a running campaign as Ctrl-C does: what is being evaluated is finished, and everything is kept.",
+    ),
+    _make_command(
+        "pause",
+        Pause,
+        "Pause a running campaign: nothing new is started, what is being evaluated settles, and its seconds do not count.",
+    ),
+    _make_command("unpause", Unpause, "Let a paused campaign go on."),
+)
 
 
 def _ask_run(name: str | None, label: str, wish: Callable[[int], Stop | Pause | Unpause], *, as_json: bool) -> None:

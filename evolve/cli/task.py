@@ -100,15 +100,6 @@ def show_schema(markdown: bool) -> None:
     click.echo(reference.markdown() if markdown else reference.json_schema(), nl=False)
 
 
-@dataclass(frozen=True, slots=True)
-class NewTask:
-    """A new task's folder, and its files by their paths in it."""
-
-    task: str
-    kind: str
-    files: tuple[str, ...]
-
-
 @task.command("new")
 @click.argument("name")
 @click.argument("dest", required=False, type=click.Path(path_type=Path))
@@ -133,12 +124,12 @@ def copy_task(task: str, dest: Path | None, as_json: bool) -> None:
 
 
 def _print_new(place: Path, kind: str, *, as_json: bool) -> None:
-    new = NewTask(str(place), kind, making.files(place))
+    files = making.files(place)
     if as_json:
-        emit(new)
+        emit({"task": str(place), "kind": kind, "files": files})
         return
     commands = f"evolve task check {place}\nevolve run {place} --budget 10s"
-    say(facts([("task", new.task), ("files", "\n".join(new.files)), ("next", commands)]))
+    say(facts([("task", str(place)), ("files", "\n".join(files)), ("next", commands)]))
 
 
 @task.command("check")

@@ -15,21 +15,17 @@ from evolve.models.prices import Cost
 from evolve.types import Call, Message, Prompt, Section
 from tests.written import Written, number_task
 
-DRY = dry_run.DryRun(
-    settings={"judges": 2, "archive": {"islands": 4}},
-    task="number",
-    task_version="1",
-    folder="",
-    operators=("tune_literals", "mutate_ast"),
-    budget="30programs",
-    stages=("screen", "full"),
-    functions=("certify", "draw"),
-    limit=25.0,
-    isolation="reduced: a fake",
-    grants={},
-    environment="python 0",
-    foreseen=None,
-)
+DRY = {
+    "settings": {"judges": 2, "archive": {"islands": 4}},
+    "operators": ("tune_literals", "mutate_ast"),
+    "budget": "30programs",
+    "stages": ("screen", "full"),
+    "functions": ("certify", "draw"),
+    "limit": 25.0,
+    "isolation": "reduced: a fake",
+    "environment": "python 0",
+    "foreseen": None,
+}
 
 
 def request(task=None, **fields) -> RunRequest:
@@ -62,7 +58,7 @@ def test_it_tells_the_task_what_its_evaluator_says_and_the_settings():
 def test_of_a_noisy_task_it_says_how_often_its_seed_is_measured():
     """Its evaluator may have no other functions."""
     task = number_task(deterministic=False, axes=(), anchors=())
-    text = dry_run.format_run(request(task), replace(DRY, functions=()))
+    text = dry_run.format_run(request(task), {**DRY, "functions": ()})
     assert "noisy, its seed is measured 5 times" in text
     assert "axes         default" in text
     assert "evaluator    loads\n" in text

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-import evolve.task
 from evolve.cli.program_evaluate import (
     EvaluationLine,
     EvaluationSummary,
@@ -37,8 +36,8 @@ def rows(*pairs: tuple[float | None, float | None]) -> list[EvaluationLine]:
     ]
 
 
-def told(found: list[EvaluationLine], **proofs: float) -> str:
-    return format_results(TASK, found, summarize(TASK, "0123456789abcdefg", found, proofs))
+def told(found: list[EvaluationLine]) -> str:
+    return format_results(TASK, found, summarize(TASK, "0123456789abcdefg", found))
 
 
 def summary(found: list[EvaluationLine], *cases: EvaluationLine) -> EvaluationSummary:
@@ -67,7 +66,7 @@ def test_a_trial_that_failed_is_in_no_mean() -> None:
 def test_the_page_has_a_row_for_each_trial_and_each_case() -> None:
     """With what was kept from before."""
     found = [row("program", 0, 7.5, kept=True), row("seed", 0, 5.0)]
-    text = told([*found, row("program", 0, 2.0, "far"), row("seed", 0, 3.0, "far")], program=7.4, seed=4.9)
+    text = told([*found, row("program", 0, 2.0, "far"), row("seed", 0, 3.0, "far")])
     assert text.splitlines() == [
         "trial  outcome  nearness  took    the seed     took    difference",
         "0      ok       7.5       kept    ok        5  500 ms  +2.5",
@@ -77,7 +76,6 @@ def test_the_page_has_a_row_for_each_trial_and_each_case() -> None:
         "nearness    7.5",
         "the seed's  5",
         "gain        +2.5: better than the seed",
-        "certified   7.4, the seed's 4.9",
         "trust       witnessed",
         "isolation   reduced: x",
     ]
@@ -94,9 +92,8 @@ def test_a_gain_within_the_noise_is_none() -> None:
 def test_the_seed_itself_is_told_alone() -> None:
     """There is nobody beside it."""
     found = [row("program", 0, 5.0)]
-    text = format_results(TASK, found, summarize(TASK, TASK.seed.id, found, {"program": 4.9}))
+    text = format_results(TASK, found, summarize(TASK, TASK.seed.id, found))
     assert "the seed's" not in text
-    assert "certified  4.9\n" in text
 
 
 def test_a_program_that_misses_the_constraints_is_not_told_as_a_success() -> None:
@@ -261,14 +258,6 @@ def test_a_seed_cannot_forge_the_end_of_its_campaign(call, mine):
     notes = call("run", "mine", "--budget", "5s", "--workers", "1", "--debug").exception.__cause__.__notes__
     assert [line for note in notes for line in note.splitlines() if not line.startswith("  │")] == []
     assert "\n  │ gain       +99 BEST" in notes[0]
-
-
-def test_certificates_stand_beside_the_scores(call, home):
-    """Where the task has them; its own folder is a program, too."""
-    told = call("program", "evaluate", evolve.task.find("circle_packing"), "--task", "circle_packing")
-    assert told.exit_code == 0, told.output
-    assert "program       the seed, " in told.stdout
-    assert "certified     2.54142135624\n" in told.stdout
 
 
 @pytest.mark.parametrize(
