@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.pages import read_chapter
+
 ROOT = Path(__file__).parents[2]
-SECTION = (ROOT / "docs" / "plugins.md").read_text("utf-8").partition("\n## What is public\n")[2].partition("\n## ")[0]
+SECTION = read_chapter("plugins", "Write a plugin").partition("\n## What is public\n")[2].partition("\n## ")[0]
 PUBLIC = re.findall(r"^\| `([\w.]+)` \|", SECTION, re.MULTILINE)
 PLUGINS = sorted(folder.name for folder in (ROOT / "plugins").glob("evolve_*"))
 OTHER_PLUGINS = {"evolve_compare": {"evolve_view"}, "evolve_publish": {"evolve_view"}}
