@@ -460,6 +460,6 @@ def test_a_score_of_a_weaker_level_is_marked_where_one_program_is_shown(call, mi
     """In words, and in JSON."""
     assert "[witnessed, isolation reduced (weaker)]" in call("program", "show", "2").stdout
     assert "[witnessed, isolation strict]" in call("program", "show", "3").stdout
-    assert "6.5 (+1.5 to the seed) [judged at reduced (weaker)]" in call("campaign", "show").stdout
+    assert "6.5 (+1.5 to the seed) [evaluated at reduced (weaker)]" in call("campaign", "show").stdout
     found = {line["id"]: line["weaker"] for line in records(call("program", "list", "--all", "--json"))}
     assert found == {1: True, 2: True, 3: False}

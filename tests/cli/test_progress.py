@@ -111,7 +111,7 @@ def test_the_scoreboard_tells_everything_about_a_run(written, clock):
     assert told[""] == "+3 to Early (3)\n-2 to Later 2025 (8)"
     assert told["speed"] == "0 programs/s, 1 evaluated"
     assert told["outcomes"] == "ok 2"
-    assert told["operators"] == "tune_literals: 1 judged, 100% better than their parents"
+    assert told["operators"] == "tune_literals: 1 evaluated, 100% better than their parents"
     assert (told["isolation"], told["left"]) == ("reduced", "29 programs")
 
 
@@ -122,8 +122,8 @@ def test_where_models_are_called_the_scoreboard_tells_what_that_costs(written, c
     board.count(written.campaign, written.proposal(6.0, operator="diff", model="small"))
     rows = board.rows(written.campaign)
     assert rows[5:8] == [
-        ("operators", "diff: 1 judged, 100% better than their parents"),
-        ("models", "small: 1 judged, 100% better than their parents"),
+        ("operators", "diff: 1 evaluated, 100% better than their parents"),
+        ("models", "small: 1 evaluated, 100% better than their parents"),
         ("spent", "1 call, 1,200 tokens, 0.50 usd"),
     ]
 

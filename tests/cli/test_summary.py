@@ -35,7 +35,7 @@ def test_the_end_says_where_everything_is_and_what_to_type_next(campaign):
         "           -1.5 to Later 2025 (8)",
         "certified  no, this task has no certificates",
         "outcomes   ok 4, crashed 1, screened 1",
-        "operators  tune_literals: 4 judged, 50% better than their parents, 1 screened",
+        "operators  tune_literals: 4 evaluated, 50% better than their parents, 1 screened",
         "isolation  reduced",
         f"log        {campaign.log.path}",
         "next       evolve program show number/6 --code",
@@ -55,7 +55,7 @@ def test_the_end_says_what_models_have_cost(tmp_path):
         end, text = summary.describe_end(campaign, Ending("budget", 0)), words(campaign)
     assert (end["calls"], end["tokens"], end["money"], end["gpu_seconds"]) == (1, 1200, 0.5, 90.0)
     assert (
-        "models     small: 1 judged, 100% better than their parents\nspent      1 call, 1,200 tokens, 0.50 usd, 90 GPU"
+        "models     small: 1 evaluated, 100% better than their parents\nspent      1 call, 1,200 tokens, 0.50 usd, 90 GPU"
         in text
     )
 
