@@ -58,6 +58,7 @@ class PythonTask:
         files |= {"task.toml": tomli_w.dumps(keys), "brief.md": f"{brief.strip()}\n"}
         files["evaluator.py"] = _evaluator_source(evaluator)
         target = Path(folder) if folder is not None else Path("tasks") / name
+        # A script that runs again finds its task as it left it, so that its campaigns go on with the same version.
         if _texts_of(target) != files:
             _write(target, files, replace=replace)
         return cls(target.resolve())

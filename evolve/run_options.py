@@ -61,6 +61,7 @@ def plan_new(options: RunOptions, plugins: Plugins, home: Path, devices: Grant =
     name = options.name
     if name:
         new_path(home, "", name)
+    # The texts of a folder of templates are kept in the settings, so that the log needs no folder.
     settings = with_templates(settings_from(values, options.assignments))
     task = evolve.task.load(settings.task, settings.parameters)
     settings = with_resource(settings, task, plugins)
@@ -134,6 +135,7 @@ def plan_more(options: RunOptions, campaign: Campaign, home: Path, devices: Gran
     if options.assignments:
         changes |= retuned(campaign.name, validated(merged), options.assignments, task, plugins, running=False)
     changed = validated({**settings, **changes})
+    # The budget that the campaign began with has its dates already; only a new one is read again.
     budget = budget_of(changed, task) if "budget" in changes else campaign.budget
     check_priced(budget, changed.models.members, plugins.model_kind)
     check_spendable(budget, changed.models.members)

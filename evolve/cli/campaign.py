@@ -126,6 +126,7 @@ def show_campaign(name: str | None, as_json: bool) -> None:
     with Campaign.open(name, load(), workspace()) as opened:
         page = report.overview(opened)
         if as_json:
+            # A pause is of one run: where that has ended, nothing is paused.
             emit(replace(page, paused=page.paused and writer(opened.log.path) is not None))
             return
         say(facts((label, text) for label, text in _format_overview(opened, page) if text))
@@ -139,16 +140,16 @@ def _format_overview(opened: Campaign, page: report.Overview) -> list[tuple[str,
     return [
         ("campaign", page.name),
         ("forked from", page.forked_from),
-        *summary.paused_facts(opened),
+        *summary.format_paused(opened),
         ("task", _versions(page)),
         ("progress", f"{counts} in {duration(page.seconds)}{_format_unfinished(opened, page)}"),
         ("left", report.budget_left(opened, time.time())),
-        *summary.best_facts(opened, page.best, page.front),
+        *summary.format_best_program(opened, page.best, page.front),
         ("archive", _archive(opened, page)),
-        *summary.yield_facts(opened, tally),
-        *summary.cost_facts(opened, tally),
+        *summary.format_yields(opened, tally),
+        *summary.format_costs(opened, tally),
         ("cost by operator", "\n".join(map(_format_cost, page.costs.operators)) if page.costs else ""),
-        *summary.left_out_facts(page.left_out),
+        *summary.format_left_out(page.left_out),
         ("quarantined", _shorten(page.quarantined)),
         ("lessons", "\n".join(f"{one.text}  ({one.by})" for one in page.lessons)),
         ("machine", page.hardware or "none yet"),
@@ -296,7 +297,7 @@ def _print_fork(old: Campaign, new: Campaign, *, as_json: bool) -> None:
     rows = [
         ("campaign", f"{new.name}, forked from {old.name}: {progress.records:,} records, none evaluated again"),
         ("spent", f"{before}; budget {new.budget}, left {left}"),
-        *summary.best_facts(new, best, report.front_line(new)),
+        *summary.format_best_program(new, best, report.front_line(new)),
         ("log", str(new.log.path)),
         ("next", summary.next_commands(new, best)[-2] if spent else f"evolve run --continue {new.name}"),
     ]

@@ -11,7 +11,7 @@ from evolve import prompts
 from evolve.campaign import Campaign, stream
 from evolve.campaign.estimate import Estimate, ModelEstimate, estimate
 from evolve.campaign.fitting import budget_of, operators_of
-from evolve.cli.output import facts, flat, quoted
+from evolve.cli.output import facts, flat, quote
 from evolve.cli.summary import format_money
 from evolve.engine import RunRequest, open_executor
 from evolve.engine.drafts import add_prompts
@@ -85,7 +85,7 @@ def format_run(request: RunRequest, dry: Mapping[str, Any]) -> str:
         ("anchors", ", ".join(f"{anchor.value:g} {anchor.by}" for anchor in task.anchors) or "none"),
         ("operators", ", ".join(dry["operators"])),
         ("budget", dry["budget"]),
-        *(cost_facts(dry["foreseen"].estimate, dry["budget"]) if dry["foreseen"] else []),
+        *(format_costs(dry["foreseen"].estimate, dry["budget"]) if dry["foreseen"] else []),
     ]
     what = f"more of campaign {request.name}" if request.campaign else "what would run"
     settings_lines = [f"  {key} = {value}" for key, value in flat(dry["settings"])]
@@ -131,7 +131,7 @@ def _first_prompt(request: RunRequest, operator: str, history: History, parent: 
     return prompts.build(operator, selection, context, tokens=settings.tokens)
 
 
-def cost_facts(found: Estimate, budget: str) -> list[tuple[str, str]]:
+def format_costs(found: Estimate, budget: str) -> list[tuple[str, str]]:
     """Returns labels and texts of an estimate."""
     each = [f"{line.model}: about {format_cost(line.usual)}; at most {format_cost(line.most)}" for line in found.models]
     supposed = f"with such a prompt of about {found.prompt_tokens:,} tokens, one call, and an answer of {found.answer_tokens:,} tokens; a model that thinks first writes more"
@@ -154,5 +154,5 @@ def _format_paid(line: ModelEstimate) -> str:
 
 def format_prompt(preview: CostPreview) -> str:
     """Returns the prompt for a person: each message under its role, word for word."""
-    turns = (f"{message.role}\n{quoted(message.text, _WHOLE_PROMPT)}" for message in preview.prompt.messages)
+    turns = (f"{message.role}\n{quote(message.text, _WHOLE_PROMPT)}" for message in preview.prompt.messages)
     return "\n\n".join((f"a first prompt, of operator {preview.operator}", *turns))

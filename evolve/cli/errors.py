@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from evolve.cli.options import DEBUG
-from evolve.cli.output import FACT, brief, quoted, say
+from evolve.cli.output import FACT, brief, quote, say
 from evolve.types import EvolveError
 
 INTERRUPTED = 130
@@ -25,7 +25,7 @@ class PrintedError(click.ClickException):
     def show(self, file: Any = None) -> None:
         """One line on stderr; what the message quotes in further lines is marked as such."""
         first, *quotes = brief(self.message, FACT).split("\n")
-        say("\n".join([f"evolve: error: {first}", *map(quoted, quotes)]), err=True)
+        say("\n".join([f"evolve: error: {first}", *map(quote, quotes)]), err=True)
 
 
 def report_errors(call: Callable[[click.Context], Any], context: click.Context) -> Any:

@@ -41,6 +41,7 @@ def grant_devices(words: Sequence[str]) -> Grant:
     `ConfigError`. Call it before any process or thread is started, and before anybody counts cores."""
     if not words:
         return EVERYTHING
+    # Every process that is started from here on inherits the cores.
     grant = parse(words, find_gpus(), usable())
     if grant.cores is not None and hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, grant.cores)

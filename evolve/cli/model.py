@@ -25,7 +25,7 @@ from evolve.cli.output import (
     flat,
     json_option,
     one_line,
-    quoted,
+    quote,
     say,
     table,
 )
@@ -260,7 +260,7 @@ def _format_call(whole: WholeCall) -> str:
         ("took", f"{wording.seconds(line.seconds)}, {wording.counted(line.attempts, 'attempt')}"),
         ("failed requests", wording.format_causes(line.retries)),
         ("ended", line.finish),
-        ("error", quoted(line.error) if line.error else ""),
+        ("error", quote(line.error) if line.error else ""),
     ]
     parts = [facts((label, text) for label, text in rows if text)]
     parts += [_format_block(f"{said.role}: {said.name}", said.text) for said in whole.prompt]
@@ -270,7 +270,7 @@ def _format_call(whole: WholeCall) -> str:
 
 
 def _format_block(head: str, text: str) -> str:
-    return f"--- {one_line(head)} ({len(text):,} characters)\n{quoted(text)}"
+    return f"--- {one_line(head)} ({len(text):,} characters)\n{quote(text)}"
 
 
 def _export(log: Log, path: Path, *, as_json: bool) -> None:

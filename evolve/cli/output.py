@@ -31,7 +31,7 @@ __all__ = [
     "one_line",
     "print_exactly",
     "print_file",
-    "quoted",
+    "quote",
     "say",
     "table",
 ]
@@ -152,6 +152,6 @@ def flat(tree: Mapping[str, Any], prefix: str = "") -> list[tuple[str, str]]:
     return rows
 
 
-def quoted(text: str, most: int = QUOTE) -> str:
+def quote(text: str, most: int = QUOTE) -> str:
     """Returns a program's words, each line behind a mark that no line of ours has, cut after `most` characters."""
     return sandbox_output.quoted(brief(text, most))

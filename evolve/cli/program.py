@@ -20,7 +20,7 @@ from evolve.cli.output import (
     json_option,
     print_exactly,
     print_file,
-    quoted,
+    quote,
     say,
     table,
 )
@@ -95,6 +95,7 @@ def list_programs(
         if target is not None:
             numbers = [line.record if isinstance(line, report.EliteLine) else line.id for line in lines]
             report.write_csv(report.columnar(campaign, numbers), target)
+            # With --json, stdout holds JSON alone.
             say(f"{len(lines):,} rows  {target}", err=as_json)
         elif as_json:
             emit_all(lines)
@@ -187,7 +188,7 @@ def show_program(reference: str, code: bool, feedback: bool, artifact: str | Non
             return
         say(facts(format_record(campaign, shown)))
     if feedback:
-        say(f"\nfeedback\n{quoted(shown.feedback) if shown.feedback else '(none)'}")
+        say(f"\nfeedback\n{quote(shown.feedback) if shown.feedback else '(none)'}")
     for path, text in shown.files.items() if code else ():
         print_file(path, text)
 

@@ -16,7 +16,7 @@ import evolve.task
 from evolve import report, wording
 from evolve.campaign import secret_for, workspace
 from evolve.cli.machine import devices_option, grant_devices, sandbox_option
-from evolve.cli.output import debug_option, emit, facts, json_option, one_line, quoted, say, table
+from evolve.cli.output import debug_option, emit, facts, json_option, one_line, quote, say, table
 from evolve.edits.changes import matches, refusal
 from evolve.engine import open_executor
 from evolve.engine.isolation import confine, wanted_level
@@ -109,6 +109,7 @@ def evaluate_program(
     FILE is the program's file, its files, its folder, or - for the standard input. Results are kept: the same command again evaluates only
     what is missing.
     """
+    # Before anything counts cores, for they decide how many workers there are.
     grant, task = grant_devices(devices), evolve.task.load(reference, parse_parameters(assignments))
     chosen = read_program(task, files)
     if refused := refusal(task, chosen):
@@ -116,6 +117,7 @@ def evaluate_program(
     if held_out and not task.held_out:
         raise ConfigError(f"task {task.name!r} has no held-out cases. Do: leave --held-out out")
     count = seeds or (1 if task.deterministic else NOISY_SEEDS)
+    # Code that may change without a new version has no results to keep.
     release = load().evaluator_release(task.evaluator)
     means, slots = confine(task, wanted_level(sandbox)).means, usable_cores()
     with (
@@ -275,7 +277,7 @@ def format_results(task: Task, rows: Sequence[EvaluationLine], summary: Evaluati
     failure = next((row for row in rows if row.of == "program" and row.outcome != Outcome.OK), None)
     if failure is not None:
         where = f"case {failure.case}" if failure.case else f"trial {failure.trial}"
-        parts.append(f"why it failed ({where})\n{quoted(failure.feedback) if failure.feedback else '(no feedback)'}")
+        parts.append(f"why it failed ({where})\n{quote(failure.feedback) if failure.feedback else '(no feedback)'}")
     tags = sorted({row.tag for row in rows if row.tag})
     if tags:
         parts.append(f"integrity: {', '.join(map(one_line, tags))}; in a campaign such a program is quarantined")

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from evolve import report, wording
 from evolve.campaign import Campaign, workspace
-from evolve.cli.output import one_line, quoted
+from evolve.cli.output import one_line, quote
 from evolve.plugins import load
 from evolve.types import ConfigError, Outcome, RecordId
 
@@ -73,7 +73,7 @@ def format_record(campaign: Campaign, shown: report.Shown) -> list[tuple[str, st
         ("took", f"{wording.seconds(line.seconds)}, {wording.seconds(line.cpu_seconds)} of CPU in the candidate"),
         ("cached from", line.cached_from),
         ("environment", one_line(shown.environment)),
-        ("thought", quoted(shown.thought) if shown.thought and shown.thought != shown.feedback else ""),
+        ("thought", quote(shown.thought) if shown.thought and shown.thought != shown.feedback else ""),
     ]
     return [(label, text) for label, text in rows if text]
 

@@ -87,6 +87,7 @@ def _print_cost(campaign: Campaign, plan: Rejudging, *, as_json: bool) -> None:
 def _evaluate(campaign: Campaign, plan: Rejudging, request: RunRequest, *, as_json: bool) -> Ending:
     with open_run(request, open_models=None) as run:
         note_isolation(run.confinement)
+        # Workers are known to start by now, so that a log is never changed for nothing.
         with campaign.log.transaction():
             steps = begin(campaign, plan)
         try:
@@ -118,7 +119,7 @@ def _print_end(campaign: Campaign, ending: Ending, former_best: str, *, as_json:
         rows = [
             ("evaluated", f"{wording.outcomes(outcomes)}{waiting}"),
             ("best before", former_best or "none"),
-            *summary.best_facts(campaign, best, report.front_line(campaign)),
+            *summary.format_best_program(campaign, best, report.front_line(campaign)),
             ("next", summary.next_commands(campaign, best)[-2]),
         ]
         say(facts(rows))

@@ -121,6 +121,7 @@ def open_models(settings: Settings, plugins: Plugins, resources: ExitStack) -> M
 def announce_calls(names: Sequence[str], after: float = _SLOW_SECONDS) -> Iterator[None]:
     """Tells on stderr which models are being called when the body takes longer than `after` seconds."""
     timer = threading.Timer(after, say, [f"evolve: calling {one_line(', '.join(names))} ..."], {"err": True})
+    # A command that fails meanwhile must not wait for it.
     timer.daemon = True
     if names:
         timer.start()

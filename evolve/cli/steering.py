@@ -52,6 +52,7 @@ def ask(log: Path, wish: Wish) -> Answer:
 def _wait_for_answer(log: Path, inbox: Inbox, request: Request) -> Answer | None:
     """Returns the engine's answer, or does the request here as soon as there is no engine; None after `ANSWER_SECONDS`."""
     deadline, needs_run = time.monotonic() + ANSWER_SECONDS, isinstance(request.wish, Stop | Pause | Unpause)
+    # A setting or a ruling may be written here; a stop is for a run alone.
     free = writer(log) is None or not needs_run
     while True:
         if free and not needs_run:
@@ -65,6 +66,7 @@ def _wait_for_answer(log: Path, inbox: Inbox, request: Request) -> Answer | None
         if time.monotonic() > deadline:
             return None
         time.sleep(_POLL_SECONDS)
+        # The engine may have ended since, and would never answer.
         free = writer(log) is None
 
 

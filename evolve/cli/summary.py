@@ -145,10 +145,10 @@ def format_end(campaign: Campaign, ending: Ending, trackers: Sequence[TrackerThr
     lines += [f"The last proposal was not evaluated: {_shorten(ending.refusal)}"] if ending.refusal else []
     tally, best = report.Tally.of(campaign.state.history), report.best(campaign)
     rows = [
-        *best_facts(campaign, best, report.front_line(campaign)),
-        *yield_facts(campaign, tally),
-        *left_out_facts(report.left_out(campaign)),
-        *cost_facts(campaign, tally),
+        *format_best_program(campaign, best, report.front_line(campaign)),
+        *format_yields(campaign, tally),
+        *format_left_out(report.left_out(campaign)),
+        *format_costs(campaign, tally),
         ("isolation", campaign.state.machine.isolation if campaign.state.machine else ""),
         *([("trackers", "\n".join(one_line(each.describe()) for each in trackers))] if trackers else []),
         ("log", str(campaign.log.path)),
@@ -157,19 +157,19 @@ def format_end(campaign: Campaign, ending: Ending, trackers: Sequence[TrackerThr
     return "\n".join(["", *lines, facts(rows)])
 
 
-def yield_facts(campaign: Campaign, tally: report.Tally) -> Facts:
+def format_yields(campaign: Campaign, tally: report.Tally) -> Facts:
     """Returns how programs ended, and a line for each operator with what it brought."""
     operators = wording.yields(tally.yields(), tally.reflections, report.lessons_learnt(campaign))
     return [("outcomes", wording.outcomes(tally.counts())), ("operators", operators)]
 
 
-def left_out_facts(left_out: Mapping[str, str]) -> Facts:
+def format_left_out(left_out: Mapping[str, str]) -> Facts:
     """Returns the operators that are not asked, with the reason of each; nothing where all are."""
     rows = [f"{name}: {one_line(why)}" for name, why in left_out.items()]
     return [("left out", "\n".join(rows))] if rows else []
 
 
-def cost_facts(campaign: Campaign, tally: report.Tally) -> Facts:
+def format_costs(campaign: Campaign, tally: report.Tally) -> Facts:
     """Returns what models brought, how many of their calls failed and why, and what all have cost; nothing where a campaign has none."""
     yields, calls = tally.model_yields(), campaign.state.calls
     rows = [("models", wording.yields(yields))] if yields else []
@@ -194,13 +194,13 @@ def format_money(money: float, gpu_seconds: float) -> list[str]:
     return [*parts, spelled("gpu_seconds", gpu_seconds)] if gpu_seconds else parts
 
 
-def waiting_facts(campaign: Campaign) -> Facts:
+def format_waiting(campaign: Campaign) -> Facts:
     """Returns how many calls are in flight; nothing where none is."""
     waiting = report.waiting(campaign)
     return [("waiting", f"{wording.counted(waiting, 'call')} in flight")] if waiting else []
 
 
-def paused_facts(campaign: Campaign) -> Facts:
+def format_paused(campaign: Campaign) -> Facts:
     """Returns that a person has paused the campaign, and how it goes on; nothing where nobody has."""
     if not campaign.state.paused:
         return []
@@ -210,7 +210,7 @@ def paused_facts(campaign: Campaign) -> Facts:
     return [("state", f"paused: nothing new is started until evolve campaign unpause {campaign.name}")]
 
 
-def best_facts(campaign: Campaign, best: report.Best | None, front: report.FrontLine | None) -> Facts:
+def format_best_program(campaign: Campaign, best: report.Best | None, front: report.FrontLine | None) -> Facts:
     """Returns the best program, what it is compared to, and whether its value is proven; the front beside it."""
     fronts = [("front", wording.front(front))] if front else []
     if best is None:

@@ -126,7 +126,7 @@ ESTIMATE = Estimate(
 
 def test_an_estimate_tells_suppositions_and_bounds_apart():
     """And how many proposals a budget pays for, by each model."""
-    rows = dict(dry_run.cost_facts(ESTIMATE, "5usd"))
+    rows = dict(dry_run.format_costs(ESTIMATE, "5usd"))
     assert rows["a proposal"].splitlines()[:2] == [
         "small: about 2,454 tokens, 0.012 usd; at most 22,500 tokens, 0.25 usd",
         "own: about 2,454 tokens, 10 GPU seconds; at most 22,500 tokens, 1.5 GPU hours",

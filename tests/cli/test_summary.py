@@ -118,7 +118,7 @@ def test_a_certificate_says_where_it_is(tmp_path):
         proof = report.best(campaign)
         unproved = type(proof)(**{name: getattr(proof, name) for name in proof.__slots__} | {"certified": False})
         assert ("certified", "no, the campaign ended before the task proved this value; more budget does") in (
-            summary.best_facts(campaign, unproved, None)
+            summary.format_best_program(campaign, unproved, None)
         )
 
 
