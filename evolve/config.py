@@ -151,7 +151,7 @@ class ModelSection(Section):
         if place := place_of_key(settings):
             raise ConfigError(
                 f"the setting {place!r} of a model holds a key, or looks like one, and settings are shown and logged. "
-                "Do: leave it out, and name an environment variable with `key_env`, or a file with `key_file`"
+                "Do: leave it out, and name an environment variable with `key_env`"
             )
         return settings
 

@@ -140,7 +140,7 @@ def _record(event: Settled) -> dict[str, Any]:
 
 def keyed_anew(folder: Path) -> tuple[list[RecordedAnswer], dict[str, Any]]:
     """The old answers under the prompts of today, and the archive that comes of them."""
-    recorded = read_recording(folder / "cassette.jsonl").answers
+    recorded = read_recording(folder / "cassette.jsonl")
     old = InOrder(list(recorded.values()))
     with tempfile.TemporaryDirectory() as home, opened(folder, Path(home)) as campaign:
         (section,) = campaign.settings.models.members

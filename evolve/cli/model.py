@@ -7,7 +7,6 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -34,10 +33,10 @@ from evolve.config import ModelSection, validated
 from evolve.hookspecs import ModelEntry
 from evolve.log import Log
 from evolve.model_specs import parse_models, read_campaign_file
-from evolve.models.cassette import RecordedAnswer, add_answers, as_question
+from evolve.models.cassette import RecordedAnswer, add_answers
 from evolve.plugins import Plugins, guarded, load
 from evolve.report import CallLine, WholeCall, call_line, whole_call
-from evolve.types import Call, ConfigError, EvolveError, Message, Prompt, Replied, Section, TextId, Usage
+from evolve.types import Call, ConfigError, EvolveError, Replied, TextId, Usage
 
 SHOWN = 20
 _ERROR = 100
@@ -311,9 +310,9 @@ def answers_of(log: Log) -> Iterator[RecordedAnswer]:
 
 def _to_answer(log: Log, call: Call, sample: int) -> RecordedAnswer:
     reply, thinking = (log.text(TextId(name)) if name else "" for name in (call.reply, call.thinking))
-    return dataclasses.replace(
-        as_question(_to_prompt(log, call), sample),
-        request=call.request,
+    return RecordedAnswer(
+        call.request,
+        sample,
         reply=reply,
         thinking=thinking,
         finish=call.finish,
@@ -321,13 +320,3 @@ def _to_answer(log: Log, call: Call, sample: int) -> RecordedAnswer:
         revision=call.revision,
         error=call.error,
     )
-
-
-def _to_prompt(log: Log, call: Call) -> Prompt:
-    """Returns the prompt of a call; sections of one role in a row are one message."""
-    messages = tuple(
-        Message(role, tuple(Section(part.name, log.text(TextId(part.text))) for part in parts))
-        for role, parts in groupby(call.prompt, key=lambda part: part.role)
-    )
-    given = call.parameters
-    return Prompt(messages, given.get("temperature"), given.get("effort", ""), given.get("max_tokens", 0))

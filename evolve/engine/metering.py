@@ -289,11 +289,11 @@ class MeteredCaller:
         """Asks the client when its circuit breaker lets it; adds the usage of failed tries to the first answer."""
         deadline = time.monotonic() + self._member.section.timeout_seconds
         done = self._member.breaker.call(ask, deadline, self._models.cancelled)
-        if not done.attempts:
+        if not done.failed.count:
             return done.value
-        first, *others = [replace(reply, attempts=done.attempts + reply.attempts) for reply in done.value]
-        retries = dict(Counter(done.retries) + Counter(first.retries))
-        return [replace(first, usage=done.wasted.plus(first.usage), retries=retries), *others]
+        first, *others = [replace(reply, attempts=done.failed.count + reply.attempts) for reply in done.value]
+        retries = dict(done.failed.causes + Counter(first.retries))
+        return [replace(first, usage=done.failed.usage.plus(first.usage), retries=retries), *others]
 
     def _settle_failure(self, prompt: Prompt, number: int, error: ModelError) -> Cost:
         """Returns the cost of a failed call, and tells the log of it; of one that was cancelled only where it may have been charged. One that

@@ -9,9 +9,10 @@ from evolve.models.cassette import Cassette, CassetteSettings
 from evolve.models.command import CommandModel, CommandModelSettings
 from evolve.models.endpoint import OpenAISettings
 from evolve.models.mailbox import Mailbox, MailboxSettings
+from evolve.models.process_reaper import ProcessReaper, kill_group
 from evolve.protocols import Model
 
-__all__ = ["OpenAISettings", "chat_model", "register_models"]
+__all__ = ["OpenAISettings", "ProcessReaper", "chat_model", "kill_group", "register_models"]
 
 
 def chat_model(settings: Settings, environment: Mapping[str, str]) -> Model:

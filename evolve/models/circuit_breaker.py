@@ -3,13 +3,12 @@ from time to time, and after too long all fail. The possible cost of failed trie
 
 import logging
 import threading
-from collections import Counter, deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import TypeVar
 
-from evolve.models.limits import ModelClock
-from evolve.types import ModelDown, ModelError, ModelGone, Usage
+from evolve.models.retries import CallResult, FailedAttempts, ModelClock
+from evolve.types import ModelDown, ModelError, ModelGone
 from evolve.types.errors import without_remedy
 
 T = TypeVar("T")
@@ -24,42 +23,20 @@ TRIES = 3
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Outlasted(Generic[T]):
-    """The result of a call, with usage and number of its failed tries, and the causes of these."""
-
-    value: T
-    wasted: Usage
-    attempts: int
-    retries: Mapping[str, int] = field(default_factory=dict)
-
-
-@dataclass(slots=True)
-class _WaitingCall:
-    """One call so far."""
+@dataclass(slots=True, eq=False)
+class _GuardedCall:
+    """One call so far. `paid` and `alone` count its tries that may have been paid, and that failed while others were answered."""
 
     cancelled: threading.Event
-    wasted: Usage = field(default_factory=lambda: Usage(exact=True))
-    attempts: int = 0
-    seconds: float = 0.0
-    retries: Counter[str] = field(default_factory=Counter)
+    failed: FailedAttempts = field(default_factory=FailedAttempts)
     paid: int = 0
     alone: int = 0
 
     def count(self, error: ModelError) -> None:
         """Adds a failed try; its error tells of those before it, too."""
         self.paid += error.usage.prompt_tokens > 0
-        self.wasted = error.usage = self.wasted.plus(error.usage)
-        self.attempts = error.attempts = self.attempts + error.attempts
-        self.seconds = error.seconds = self.seconds + error.seconds
-        self.retries.update(error.retries)
-        error.retries = dict(self.retries)
-
-    def error(self, kind: type[ModelError], message: str) -> ModelError:
-        """Returns the error that ends it, with what its tries took."""
-        error = kind(message, self.wasted, self.attempts, self.seconds)
-        error.retries = dict(self.retries)
-        return error
+        self.failed.add(error.usage, error.seconds, error.retries, error.attempts)
+        self.failed.mark(error)
 
 
 class CircuitBreaker:
@@ -71,12 +48,11 @@ class CircuitBreaker:
         self._wait_seconds = wait_seconds
         self._clock = clock or ModelClock()
         self._lock = threading.Lock()
-        self._waiting: deque[_WaitingCall] = deque()
         self._answered = float("-inf")
         self._down_since: float | None = None
         self._next_probe = 0.0
         self._pauses = 0
-        self._probe: _WaitingCall | None = None
+        self._probe: _GuardedCall | None = None
         self._gone = ""
 
     def wait(self, seconds: float) -> None:
@@ -90,13 +66,14 @@ class CircuitBreaker:
         with self._lock:
             return 0.0 if self._down_since is None else self._clock.now() - self._down_since
 
-    def call(self, attempt: Callable[[float], T], deadline: float, cancelled: threading.Event) -> Outlasted[T]:
+    def call(self, attempt: Callable[[float], T], deadline: float, cancelled: threading.Event) -> CallResult[T]:
         """Calls `attempt` until the model answers. It is given a deadline, as far away each time as `deadline` is now: waiting does not
         count. Raises `ModelGone` when the model was down for too long, and `ModelError` as the attempt does, but never `ModelDown`."""
         seconds = deadline - self._clock.now()
-        call = _WaitingCall(cancelled)
+        call = _GuardedCall(cancelled)
         while True:
-            self._admit(call)
+            while (left := self._seconds_left(call)) > 0:
+                self._clock.pause(min(left, SLICE_SECONDS), cancelled)
             began = self._clock.now()
             try:
                 value = attempt(began + seconds)
@@ -109,68 +86,58 @@ class CircuitBreaker:
                 raise
             else:
                 self._note_success()
-                return Outlasted(value, call.wasted, call.attempts, call.retries)
+                return CallResult(value, call.failed)
             finally:
                 self._release(call)
 
-    def _admit(self, call: _WaitingCall) -> None:
-        """Returns when the call may be tried; the one that has waited longest tries first."""
-        with self._lock:
-            self._waiting.append(call)
-        try:
-            while (left := self._seconds_left(call)) > 0:
-                self._clock.pause(min(left, SLICE_SECONDS), call.cancelled)
-        finally:
-            with self._lock:
-                self._waiting.remove(call)
-
-    def _seconds_left(self, call: _WaitingCall) -> float:
+    def _seconds_left(self, call: _GuardedCall) -> float:
         """Returns the seconds until the call asks again; 0: it may be tried."""
         with self._lock:
             if self._gone:
-                raise call.error(ModelGone, self._gone)
+                raise call.failed.mark(ModelGone(self._gone))
             if call.cancelled.is_set():
-                raise call.error(ModelError, "the call was cancelled")
+                raise call.failed.mark(ModelError("the call was cancelled"))
             if self._down_since is None:
                 return 0.0
-            if self._probe is not None or self._waiting[0] is not call:
+            if self._probe is not None:
                 return SLICE_SECONDS
             left = self._next_probe - self._clock.now()
             if left <= 0:
                 self._probe = call
             return max(0.0, left)
 
-    def _note_outage(self, call: _WaitingCall, error: ModelDown, began: float) -> None:
+    def _note_outage(self, call: _GuardedCall, error: ModelDown, began: float) -> None:
         """Begins or prolongs the outage; raises where it has lasted too long, or is none."""
         with self._lock:
             call.alone += self._answered > began
             if call.paid >= TRIES or call.alone >= TRIES:
-                raise call.error(ModelError, f"{error} ({call.attempts} attempts)") from error
+                raise call.failed.mark(ModelError(f"{error} ({call.failed.count} attempts)")) from error
             if self._answered > began:
                 return
             self._prolong(call, error, began)
             if self._gone:
-                raise call.error(ModelGone, self._gone) from error
+                raise call.failed.mark(ModelGone(self._gone)) from error
 
-    def _prolong(self, call: _WaitingCall, error: ModelDown, began: float) -> None:
+    def _prolong(self, call: _GuardedCall, error: ModelDown, began: float) -> None:
         now, starts = self._clock.now(), self._down_since is None
         self._down_since = began if self._down_since is None else self._down_since
         until = self._down_since + self._wait_seconds
+        what = without_remedy(str(error))
         if now >= until:
             self._gone = (
-                f"{without_remedy(str(error))}. It was down for {now - self._down_since:.0f} s, longer than `outage.model_wait_seconds` allows. "
+                f"{what}. It was down for {now - self._down_since:.0f} s, longer than `outage.model_wait_seconds` allows. "
                 "Do: see to it, then continue the campaign"
             )
             return
+        # Calls that were in flight as the outage began fail one after another; the probe alone prolongs the pause.
         if starts or self._probe is call:
             pause = min(LONGEST_PAUSE_SECONDS, FIRST_PAUSE_SECONDS * 2 ** min(self._pauses, 16))
             self._pauses += 1
             self._next_probe = min(until, now + max(error.retry_after, pause * (1 + self._clock.chance()) / 2))
         if starts:
-            what = without_remedy(str(error))
             _log.warning("%s is down: %s. Its calls wait, %.0f s at most", self._name, what, self._wait_seconds)
 
-    def _note_failure(self, call: _WaitingCall, error: ModelError) -> None:
+    def _note_failure(self, call: _GuardedCall, error: ModelError) -> None:
         """Takes an error that no retry mends as a sign that the model is there, or gone; one that was cancelled says nothing of it."""
         if isinstance(error, ModelGone):
             with self._lock:
@@ -184,7 +151,7 @@ class CircuitBreaker:
                 _log.warning("%s is back after %.0f s", self._name, self._clock.now() - self._down_since)
             self._answered, self._down_since, self._pauses = self._clock.now(), None, 0
 
-    def _release(self, call: _WaitingCall) -> None:
+    def _release(self, call: _GuardedCall) -> None:
         with self._lock:
             if self._probe is call:
                 self._probe = None

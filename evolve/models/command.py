@@ -8,21 +8,19 @@ import json
 import os
 import shlex
 import shutil
-import signal
 import subprocess
-import sys
 import tempfile
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from evolve.models import orphan_reaper
+from evolve.models.process_reaper import ProcessReaper, kill_group
 from evolve.models.transcript import call_name, format_transcript, to_reply
 from evolve.types import ModelDown, ModelError, ModelGone, Prompt, Reply, Usage
 
@@ -74,7 +72,7 @@ class CommandModel:
 
     def __init__(self, settings: CommandModelSettings) -> None:
         self._settings = settings
-        self._reaper = _Reaper()
+        self._reaper = ProcessReaper()
 
     def check(self, deadline: float, cancelled: threading.Event) -> Usage:
         """Checks that the program is there, and its variables, too; does not call it. Raises `ModelGone`."""
@@ -144,8 +142,7 @@ class CommandModel:
             try:
                 yield process
             finally:
-                with suppress(ProcessLookupError, PermissionError):
-                    os.killpg(process.pid, signal.SIGKILL)
+                kill_group(process.pid)
 
     def _check_time(self, deadline: float, cancelled: threading.Event) -> None:
         if cancelled.is_set():
@@ -207,50 +204,6 @@ class CommandModel:
                 errors = errors.replace(value, "***")
         lines = errors.strip().splitlines()[-_ERROR_LINES:]
         return "".join(f"\n{line}" for line in lines)
-
-
-class _Reaper:
-    """The engine's end of the pipe to `orphan_reaper.py`, which starts with the first program. Any thread."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._process: subprocess.Popen[bytes] | None = None
-
-    @contextmanager
-    def watching(self, group: int) -> Iterator[None]:
-        """Has the group killed when the engine ends in here. It is over before its leader is reaped, so that its number is nobody else's."""
-        self._tell(f"+{group}\n")
-        try:
-            yield
-        finally:
-            self._tell(f"-{group}\n")
-
-    def close(self) -> None:
-        """Ends the process, which kills the groups that are left."""
-        with self._lock:
-            if self._process is not None and self._process.stdin is not None:
-                with suppress(BrokenPipeError):
-                    self._process.stdin.close()
-                self._process.wait()
-            self._process = None
-
-    def _tell(self, line: str) -> None:
-        with self._lock:
-            if self._process is None:
-                self._process = _start_reaper()
-            assert self._process.stdin, "a pipe"
-            # A reaper that somebody has killed is missed when the engine dies, and not before.
-            with suppress(BrokenPipeError):
-                os.write(self._process.stdin.fileno(), line.encode())
-
-
-def _start_reaper() -> "subprocess.Popen[bytes]":
-    """Starts it in a session of its own, where no Ctrl-C of a terminal reaches it."""
-    command = [sys.executable, "-I", "-S", str(Path(orphan_reaper.__file__))]
-    nowhere = subprocess.DEVNULL
-    return subprocess.Popen(
-        command, bufsize=0, stdin=subprocess.PIPE, stdout=nowhere, stderr=nowhere, env={}, start_new_session=True
-    )
 
 
 def _has_ended(process: "subprocess.Popen[bytes]") -> bool:

@@ -1,4 +1,4 @@
-"""Reading of the bodies that servers send: chat completions, whole or as server-sent events, and embeddings.
+"""Reading of the bodies that servers send: chat completions and embeddings.
 
 The SDK's own types trust servers that many do not deserve: https://platform.openai.com/docs/api-reference/chat tells what should come.
 A body that is read here has a choice with something in it, or is a `BadAnswer`; texts are bounded, and usage is a server's word or None."""
@@ -7,7 +7,7 @@ import json
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from evolve.models.faults import shorten
@@ -17,8 +17,6 @@ TEXT_LIMIT = 1 << 20
 """Characters of an answer, and of its thinking; a longer text is cut, and its finish is "length"."""
 MOST_CHOICES = 128
 """Choices that are read of one answer; nobody asks for more."""
-STREAM_END = b"data: [DONE]"
-_EVENT_STREAM = re.compile(rb"\s*(?:data:|event:|id:|retry:|:)")
 _STATUS = re.compile("[45][0-9][0-9]")
 _FINISH: Mapping[str, Finish] = {
     "stop": "stop",
@@ -55,7 +53,7 @@ class Choice:
 
     @property
     def is_empty(self) -> bool:
-        """Nothing is in it, and neither a refusal nor a limit explains that."""
+        """No text is in it, and neither a refusal nor a limit explains that."""
         return not self.text.strip() and self.finish not in ("length", "refused")
 
 
@@ -68,131 +66,32 @@ class Completion:
     revision: str = ""
 
 
-@dataclass(slots=True)
-class _ChoiceParts:
-    """The pieces of one choice in the order in which they came."""
-
-    text: list[str] = field(default_factory=list)
-    thinking: list[str] = field(default_factory=list)
-    refusal: list[str] = field(default_factory=list)
-    finish: str = ""
-
-    def add(self, message: Mapping[str, Any]) -> None:
-        text, thinking = _read_content(message.get("content"))
-        self.text.append(text)
-        self.thinking.append(thinking or _text(message.get("reasoning_content")) or _text(message.get("reasoning")))
-        self.refusal.append(_text(message.get("refusal")))
-
-    def join(self) -> Choice:
-        text, thinking, refusal = "".join(self.text), "".join(self.thinking), "".join(self.refusal)
-        if not thinking:
-            thinking, text = split_thinking(text)
-        finish: Finish = "refused" if refusal else _FINISH.get(self.finish, "")
-        if max(len(text), len(thinking)) > TEXT_LIMIT:
-            finish = "length"
-        return Choice((text or refusal)[:TEXT_LIMIT], thinking[:TEXT_LIMIT], finish)
-
-
-class _EventStream:
-    """A stream of events with a few characters of a choice in each (https://html.spec.whatwg.org/multipage/server-sent-events.html)."""
-
-    def __init__(self) -> None:
-        self.parts: dict[int, _ChoiceParts] = {}
-        self.usage: Usage | None = None
-        self.revision = ""
-        self.is_over = False
-
-    @property
-    def text(self) -> str:
-        return "".join(piece for parts in self.parts.values() for piece in (*parts.thinking, *parts.text))
-
-    def read(self, content: bytes) -> None:
-        """Reads all events; raises `BadAnswer` at the first that is none."""
-        for line in content.splitlines():
-            field, _, data = line.strip().partition(b":")
-            data = data.strip() if field == b"data" else b""
-            if data == b"[DONE]":
-                self.is_over = True
-                return
-            if data:
-                self._add(data)
-
-    def _add(self, data: bytes) -> None:
-        try:
-            event = json.loads(data)
-        except (ValueError, RecursionError):
-            raise BadAnswer("an event of the stream is no JSON", self.text, self.usage) from None
-        if not isinstance(event, Mapping):
-            raise BadAnswer("an event of the stream is no object", self.text, self.usage)
-        if event.get("error"):
-            raise BadAnswer("the stream reports an error", self.text, self.usage, _find_error(event))
-        self.usage = read_usage(event) or self.usage
-        self.revision = shorten(_text(event.get("model"))) or self.revision
-        choices = event.get("choices")
-        for choice in choices if isinstance(choices, list) else ():
-            if isinstance(choice, Mapping):
-                self._add_choice(choice)
-
-    def _add_choice(self, choice: Mapping[str, Any]) -> None:
-        index = _count(choice.get("index"))
-        if index not in self.parts and len(self.parts) >= MOST_CHOICES:
-            return
-        parts = self.parts.setdefault(index, _ChoiceParts())
-        parts.finish = _text(choice.get("finish_reason")) or parts.finish
-        delta = choice.get("delta")
-        if isinstance(delta, Mapping):
-            parts.add(delta)
-
-
 def read_completion(content: bytes) -> Completion:
-    """Reads the body of a completion, whole or as events; raises `BadAnswer`."""
-    completion = _read_events(content) if _EVENT_STREAM.match(content) else _read_whole(content)
-    if all(choice.is_empty for choice in completion.choices):
-        thinking = "".join(choice.thinking for choice in completion.choices)
-        raise BadAnswer("the answer is empty", thinking, completion.usage)
-    return completion
-
-
-def read_partial(content: bytes) -> str:
-    """Returns the text in a body that broke off, for the estimate of its cost."""
-    if not _EVENT_STREAM.match(content):
-        return content.decode("utf-8", "replace")
-    stream = _EventStream()
-    try:
-        stream.read(content)
-    except BadAnswer:
-        pass  # the last event is cut
-    return stream.text
-
-
-def _read_events(content: bytes) -> Completion:
-    stream = _EventStream()
-    stream.read(content)
-    if not stream.parts:
-        raise BadAnswer("there is no answer in the stream", "", stream.usage)
-    if not stream.is_over and not all(parts.finish for parts in stream.parts.values()):
-        raise BadAnswer("the stream ended before the answer", stream.text, stream.usage)
-    choices = tuple(stream.parts[index].join() for index in sorted(stream.parts))
-    return Completion(choices, stream.usage, stream.revision)
-
-
-def _read_whole(content: bytes) -> Completion:
+    """Reads the body of a completion; raises `BadAnswer`."""
     text = content.decode("utf-8", "replace")
     body = _read_object(text)
-    usage = read_usage(body)
-    choices = body.get("choices")
-    if not isinstance(choices, list) or not choices:
-        paid = "" if body.get("error") else text
-        raise BadAnswer("there is no choice in it", paid, usage, _find_error(body))
-    read = []
-    for choice in choices[:MOST_CHOICES]:
-        message = choice.get("message") if isinstance(choice, Mapping) else None
-        if not isinstance(message, Mapping):
-            raise BadAnswer("a choice has no message", text, usage)
-        parts = _ChoiceParts(finish=_text(choice.get("finish_reason")))
-        parts.add(message)
-        read.append(parts.join())
-    return Completion(tuple(read), usage, shorten(_text(body.get("model"))))
+    usage, given = read_usage(body), body.get("choices")
+    if not isinstance(given, list) or not given:
+        raise BadAnswer("there is no choice in it", "" if body.get("error") else text, usage, _find_error(body))
+    choices = tuple(_read_choice(choice, text, usage) for choice in given[:MOST_CHOICES])
+    if all(choice.is_empty for choice in choices):
+        raise BadAnswer("the answer is empty", "".join(choice.thinking for choice in choices), usage)
+    return Completion(choices, usage, shorten(_text(body.get("model"))))
+
+
+def _read_choice(choice: Any, body: str, usage: Usage | None) -> Choice:
+    message = choice.get("message") if isinstance(choice, Mapping) else None
+    if not isinstance(message, Mapping):
+        raise BadAnswer("a choice has no message", body, usage)
+    text, thinking = _read_content(message.get("content"))
+    thinking = thinking or _text(message.get("reasoning_content")) or _text(message.get("reasoning"))
+    refusal = _text(message.get("refusal"))
+    if not thinking:
+        thinking, text = split_thinking(text)
+    finish: Finish = "refused" if refusal else _FINISH.get(_text(choice.get("finish_reason")), "")
+    if max(len(text), len(thinking)) > TEXT_LIMIT:
+        finish = "length"
+    return Choice((text or refusal)[:TEXT_LIMIT], thinking[:TEXT_LIMIT], finish)
 
 
 def read_embedding(content: bytes) -> tuple[tuple[float, ...], Usage | None]:
@@ -258,11 +157,16 @@ def _read_object(text: str) -> Mapping[str, Any]:
     try:
         body = json.loads(text)
     except (ValueError, RecursionError):
-        kind = "a web page" if text.lstrip()[:1] == "<" else "no JSON, or a part of it" if text.strip() else "empty"
-        raise BadAnswer(f"its body is {kind}", text) from None
+        raise BadAnswer(f"its body is {_describe_body(text.lstrip())}", text) from None
     if not isinstance(body, Mapping):
         raise BadAnswer("its body is no JSON object", text)
     return body
+
+
+def _describe_body(text: str) -> str:
+    if text.startswith("data:"):
+        return "a stream of events, which nobody asked for"
+    return "a web page" if text.startswith("<") else "no JSON, or a part of it" if text else "empty"
 
 
 def _find_error(body: Mapping[str, Any]) -> tuple[int, str] | None:

@@ -20,10 +20,9 @@ from urllib.parse import urlsplit
 import httpx2
 import openai
 
-from evolve.models.completion import STREAM_END, BadAnswer, read_error, read_partial
+from evolve.models.completion import BadAnswer, read_error
 from evolve.models.endpoint import Endpoint, is_within
 from evolve.models.faults import FREE, Refusal, RequestFault, Treatment, diagnose, parse_retry_after, shorten
-from evolve.models.limits import ModelClock
 from evolve.types import ConfigError, Usage, estimated
 
 T = TypeVar("T")
@@ -31,18 +30,14 @@ T = TypeVar("T")
 CONNECT_SECONDS = 20.0
 IDLE_SECONDS = 60.0
 """Seconds that an unused connection is kept."""
-LINGER_SECONDS = 0.2
-"""Seconds to wait for the end of a stream after its last event, so that its connection can be used again."""
 CANCEL_SECONDS = 0.25
 """Delay at most until a cancelled call ends."""
-WHOLE_LIMIT = 8 << 20
-STREAM_LIMIT = 64 << 20
-"""Bytes of an answer that comes whole, and of one that comes as events, of which a few hundred bytes carry one token."""
+LARGEST = 8 << 20
+"""Bytes of an answer."""
 _NO_KEY = "none"
 _HEADERS = {"Content-Type": "application/json", "Accept-Encoding": "identity"}
 _ORGANISATION = ("OpenAI-Organization", "OpenAI-Project")
 _LOOPBACK = ("all://localhost", "all://127.0.0.1", "all://[::1]")
-_TAIL = 2 * len(STREAM_END)
 _ENCODING = "encoding"
 
 
@@ -75,6 +70,10 @@ class _Response:
     is_cut: bool = False
     is_late: bool = False
 
+    @property
+    def text(self) -> str:
+        return self.body.decode("utf-8", "replace")
+
 
 class _TooLong(Exception):
     """An answer with more bytes than its limit."""
@@ -83,9 +82,8 @@ class _TooLong(Exception):
 class Connection:
     """Client of one endpoint. Any thread may call."""
 
-    def __init__(self, endpoint: Endpoint, clock: ModelClock) -> None:
+    def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
-        self._clock = clock
         # The SDK takes the organisation from the environment; it is nobody else's business.
         is_theirs = is_within(endpoint.host, "openai.com")
         withheld = {} if is_theirs else dict.fromkeys(_ORGANISATION, openai.omit)
@@ -100,16 +98,17 @@ class Connection:
     def ask(self, request: EndpointRequest[T], deadline: float, cancelled: threading.Event) -> T:
         """Sends a request and reads its answer; `deadline` is a time of `time.monotonic`. Raises `RequestFault`."""
         response = _Response()
+        # Half of a surrogate pair in a program must not end the call: it is sent as a question mark.
         content = json.dumps(request.body, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace")
         exchange = self._exchange(response, request.path, content, deadline - time.monotonic())
         future = asyncio.run_coroutine_threadsafe(exchange, _event_loop())
         try:
             failure = _await(future, cancelled)
         except concurrent.futures.CancelledError:
-            usage = request.estimate(read_partial(bytes(response.body)))
-            raise RequestFault(Treatment.CANCELLED, "the call was cancelled", usage=usage) from None
+            usage = request.estimate(response.text)
+            raise RequestFault(Treatment.FAILED, "the call was cancelled", usage=usage) from None
         if failure is not None:
-            raise self._explain_loss(failure, response, request.estimate(read_partial(bytes(response.body))))
+            raise self._explain_loss(failure, response, request.estimate(response.text))
         if response.status >= 300:
             raise self._diagnose(response, request)
         try:
@@ -127,25 +126,25 @@ class Connection:
         options: Any = {"headers": _HEADERS, "timeout": timeout}
         kind: Any = openai.AsyncStream[Any]
         try:
-            async with asyncio.timeout(seconds) as limit:
+            async with asyncio.timeout(seconds):
                 answer: Any = await self._client.post(
                     path, cast_to=httpx2.Response, content=content, options=options, stream=True, stream_cls=kind
                 )
-                await _receive(response, answer, limit)
+                await _receive(response, answer)
         except openai.APIStatusError as error:
             _note_head(response, error.response)
             response.body += error.response.content
         except TimeoutError as error:
             response.is_late = True
-            return None if _is_over(response.body) else error
+            return error
         except (openai.APIConnectionError, httpx2.HTTPError, _TooLong) as error:
             response.is_cut = isinstance(error, _TooLong)
-            return None if _is_over(response.body) else error
+            return error
         return None
 
     def _diagnose(self, response: _Response, request: EndpointRequest[T]) -> RequestFault:
         code, parameter, message = read_error(b"" if response.encoding else bytes(response.body))
-        wait = parse_retry_after(response.headers, self._clock.wall())
+        wait = parse_retry_after(response.headers)
         refusal = Refusal(response.status, self._endpoint.key.redact(message), code, parameter, wait)
         return diagnose(refusal, request.optional, self._endpoint.key_remedy)
 
@@ -172,7 +171,7 @@ class Connection:
             return RequestFault(Treatment.BAD_ANSWER, f"its answer was cut off: {error}", cause="too long", usage=usage)
         if response.is_late and response.status:
             message = "the call's time was up in the middle of its answer"
-            return RequestFault(Treatment.LATE, message, cause="time was up", usage=usage)
+            return RequestFault(Treatment.FAILED, message, cause="time was up", usage=usage)
         if response.is_late:
             message = (
                 "nothing came before the call's time was up. Do: see to it, or raise the model's `timeout_seconds`"
@@ -212,14 +211,11 @@ def _await(future: "concurrent.futures.Future[Exception | None]", cancelled: thr
                 future.cancel()
 
 
-async def _receive(response: _Response, answer: httpx2.Response, limit: asyncio.Timeout) -> None:
-    """Reads the body; the end of a stream is not waited for after its last event."""
+async def _receive(response: _Response, answer: httpx2.Response) -> None:
     _note_head(response, answer)
     try:
         async for chunk in answer.aiter_raw():
             response.body += chunk
-            if _is_over(response.body):
-                limit.reschedule(asyncio.get_running_loop().time() + LINGER_SECONDS)
     finally:
         await answer.aclose()
 
@@ -238,23 +234,18 @@ def _note_head(response: _Response, answer: httpx2.Response) -> None:
     response.encoding = answer.extensions[_ENCODING]
 
 
-def _is_over(body: bytearray) -> bool:
-    return body[-_TAIL:].rstrip().endswith(STREAM_END)
-
-
 class _BoundedStream(httpx2.AsyncByteStream):
     """Body of an answer that ends with `_TooLong` at its limit."""
 
-    def __init__(self, stream: Any, limit: int) -> None:
+    def __init__(self, stream: Any) -> None:
         self._stream = stream
-        self._limit = limit
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         size = 0
         async for chunk in self._stream:
             size += len(chunk)
-            if size > self._limit:
-                raise _TooLong(f"the answer is longer than {self._limit} bytes")
+            if size > LARGEST:
+                raise _TooLong(f"the answer is longer than {LARGEST} bytes")
             yield chunk
 
     async def aclose(self) -> None:
@@ -265,8 +256,7 @@ async def _bound(answer: httpx2.Response) -> None:
     """Bounds the body before anybody reads it, and takes away the header that would have the SDK unpack the body of an error."""
     encoding = answer.headers.pop("content-encoding", "").strip().lower()
     answer.extensions[_ENCODING] = "" if encoding == "identity" else encoding
-    is_stream = answer.is_success and answer.headers.get("content-type", "").startswith("text/event-stream")
-    answer.stream = _BoundedStream(answer.stream, STREAM_LIMIT if is_stream else WHOLE_LIMIT)
+    answer.stream = _BoundedStream(answer.stream)
 
 
 def _open_client() -> httpx2.AsyncClient:

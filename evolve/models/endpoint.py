@@ -8,7 +8,6 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
@@ -24,9 +23,7 @@ _OURS = (
     "model",
     "messages",
     "stream",
-    "stream_options",
     "n",
-    "seed",
     "temperature",
     "max_tokens",
     "max_completion_tokens",
@@ -76,11 +73,8 @@ class OpenAISettings(BaseModel):
     model: str = Field(min_length=1)
     base_url: str = ""
     key_env: str = ""
-    key_file: str = ""
-    streaming: bool = False
     temperature: float | None = Field(default=None, ge=0, allow_inf_nan=False)
     effort: str = ""
-    seed: bool | int = False
     extra: dict[str, Any] = Field(default_factory=dict)
     headers: dict[str, str] = Field(default_factory=dict)
 
@@ -105,31 +99,31 @@ def open_endpoint(settings: OpenAISettings, environment: Mapping[str, str]) -> E
     url = _parse_address(given.strip())
     _check_no_secrets(settings)
     _check_is_json(settings.extra)
-    variable, unasked = settings.key_env or KEY_VARIABLE, not (settings.key_env or settings.key_file)
+    variable, unasked = settings.key_env or KEY_VARIABLE, not settings.key_env
     private = is_private(url.hostname or "")
     # The key of one's account goes, unasked, neither to a server of one's own nor unencrypted to anybody: but for the address beside it in the environment.
     withheld = unasked and bool(settings.base_url) and (private or url.scheme == "http")
-    key = ApiKey() if withheld else read_key(environment, variable, settings.key_file)
+    key = ApiKey() if withheld else read_key(environment, variable)
     if not key and not (unasked and private):
         raise ConfigError(_explain_missing_key(url, variable, withheld))
-    return Endpoint(url.geturl().rstrip("/"), key, settings.headers, _remedy_for_key(settings, variable, bool(key)))
+    return Endpoint(url.geturl().rstrip("/"), key, settings.headers, _remedy_for_key(variable, bool(key)))
 
 
-def _remedy_for_key(settings: OpenAISettings, variable: str, is_known: bool) -> str:
+def _remedy_for_key(variable: str, is_known: bool) -> str:
     if not is_known:
-        return "name the environment variable that holds its key with `key_env`, or a file with `key_file`"
-    return f"correct the key in {settings.key_file}" if settings.key_file else f"set ${variable} to a key that it takes"
+        return "name the environment variable that holds its key with `key_env`"
+    return f"set ${variable} to a key that it takes"
 
 
 def _explain_missing_key(url: SplitResult, variable: str, withheld: bool) -> str:
     if withheld:
         return (
             f"{url.scheme}://{url.netloc} is not on this machine or network, and over http a key is sent only where one is named. "
-            "Do: write https, or name the key with `key_env` or `key_file`"
+            "Do: write https, or name the key with `key_env`"
         )
     return (
         f"no key for {url.netloc}: the environment variable {variable} is not set. Do: export {variable}=..., "
-        "name another variable with `key_env` or a file with `key_file`, or use a server of your own: MODEL@http://127.0.0.1:8000/v1"
+        "name another variable with `key_env`, or use a server of your own: MODEL@http://127.0.0.1:8000/v1"
     )
 
 
@@ -145,11 +139,11 @@ def _parse_address(text: str) -> SplitResult:
         raise ConfigError(f"`base_url` is no address of a web server. {remedy}")
     if url.username is not None or url.password is not None:
         raise ConfigError(
-            f"`base_url` holds credentials for {url.hostname}. Do: leave them out, and name the key with `key_env` or `key_file`"
+            f"`base_url` holds credentials for {url.hostname}. Do: leave them out, and name the key with `key_env`"
         )
     if url.query or url.fragment:
         raise ConfigError(
-            f"`base_url` for {url.hostname} has a part after ? or #, where keys would be logged. Do: leave it out; keys are named with `key_env` or `key_file`"
+            f"`base_url` for {url.hostname} has a part after ? or #, where keys would be logged. Do: leave it out; keys are named with `key_env`"
         )
     return url
 
@@ -159,16 +153,14 @@ def _check_no_secrets(settings: OpenAISettings) -> None:
         lowered = name.lower().replace("_", "-")
         if any(word in lowered for word in _SECRETS) or value.lower().startswith(("bearer ", "basic ")):
             raise ConfigError(
-                f"the header {name!r} may carry a key, and settings are logged. Do: leave it out, and name the key with `key_env` or `key_file`"
+                f"the header {name!r} may carry a key, and settings are logged. Do: leave it out, and name the key with `key_env`"
             )
         if not (name.isascii() and name.isprintable() and value.isascii() and value.isprintable()):
             raise ConfigError(f"the header {name!r} has letters that no header has. Do: use ASCII on one line")
     for name in settings.extra:
         lowered = name.lower().replace("_", "-")
         if lowered in ("api-key", "apikey", "authorization", "access-token", "password", "secret"):
-            raise ConfigError(
-                f"`extra.{name}` is a key, and settings are logged. Do: name it with `key_env` or `key_file`"
-            )
+            raise ConfigError(f"`extra.{name}` is a key, and settings are logged. Do: name it with `key_env`")
         if name in _OURS:
             raise ConfigError(
                 f"`extra.{name}` is what the engine sets itself. Do: use the model's settings, or the operator's"
@@ -182,29 +174,14 @@ def _check_is_json(extra: Mapping[str, Any]) -> None:
         raise ConfigError("`extra` holds a value that JSON has not. Do: use numbers, texts, lists and tables") from None
 
 
-def read_key(environment: Mapping[str, str], variable: str, file: str) -> ApiKey:
-    """Reads the key from a file, where one is named, else from an environment variable; an empty one where the variable is not set. Raises
-    `ConfigError` for a file that cannot be read, and for what no header can carry."""
-    where = f"the key file {file}" if file else f"the environment variable {variable}"
-    text = _read_file(file) if file else environment.get(variable, "")
-    text = text.strip()
-    if file and not text:
-        raise ConfigError(f"{where} is empty. Do: write the key into it, on one line")
+def read_key(environment: Mapping[str, str], variable: str) -> ApiKey:
+    """Reads the key from an environment variable; an empty one where it is not set. Raises `ConfigError` for what no header can carry."""
+    text = environment.get(variable, "").strip()
     if not (text.isascii() and text.isprintable()) or " " in text:
         raise ConfigError(
-            f"what {where} holds is no key: it has blanks, or letters that no key has. Do: leave the key alone in it"
+            f"what the environment variable {variable} holds is no key: it has blanks, or letters that no key has. Do: leave the key alone in it"
         )
     return ApiKey(text)
-
-
-def _read_file(file: str) -> str:
-    try:
-        return Path(file).expanduser().read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is no text"
-        raise ConfigError(
-            f"the key file {file} cannot be read: {reason}. Do: correct `key_file`, or the file's mode"
-        ) from None
 
 
 def is_within(host: str, domain: str) -> bool:

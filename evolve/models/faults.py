@@ -4,7 +4,6 @@ import math
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from email.utils import parsedate_to_datetime
 from enum import Enum
 
 from evolve.types import Usage
@@ -18,15 +17,13 @@ class Treatment(Enum):
     """Ways to handle a failed request."""
 
     GONE = "no call will succeed"
-    REFUSED = "this call cannot succeed"
+    FAILED = "this call cannot succeed"
     FIELD = "asked again without a field"
     RATE_LIMITED = "all calls of the model wait"
     DOWN = "asked again after a while"
     BAD_ANSWER = "asked again once, for it may have been paid"
     SILENT = "its time is up, and nothing came"
-    LATE = "its time is up in the middle of an answer"
     CUT_OFF = "an answer without text, which used up its tokens"
-    CANCELLED = "the call was cancelled"
 
 
 class RequestFault(Exception):
@@ -87,35 +84,35 @@ RULES = (
     FaultRule(
         (400, 413, 422, 500),
         r"context_length|context length|context window|context size|exceed_context|prompt is too long|too many tokens|input is too long|string_above_max_length",
-        Treatment.REFUSED,
+        Treatment.FAILED,
         "the prompt is longer than the model's context length",
         "set `context_tokens` of the model to what it has",
     ),
-    FaultRule((413,), "", Treatment.REFUSED, "the prompt is too long for it", "lower `context_tokens` of the model"),
+    FaultRule((413,), "", Treatment.FAILED, "the prompt is too long for it", "lower `context_tokens` of the model"),
     FaultRule(
         (400,), r"could not finish the message because max_tokens", Treatment.CUT_OFF, "its answer was all thinking"
     ),
     FaultRule(
         (400, 422),
         r"max(?:_completion)?_tokens.{0,80}?(?:too large|at most|exceed|less than|maximum)",
-        Treatment.REFUSED,
+        Treatment.FAILED,
         "it does not write answers as long as `max_tokens` of the model",
         "lower it",
     ),
     FaultRule(
         (400, 403, 422),
         r"content_policy|content_filter|content management policy|safety system",
-        Treatment.REFUSED,
+        Treatment.FAILED,
         "it will not answer this prompt",
     ),
     FaultRule(
         (429,), "", Treatment.RATE_LIMITED, "it wants fewer calls", "try later, or lower `concurrency` of the model"
     ),
-    FaultRule((501, 505), "", Treatment.REFUSED, "it cannot do this"),
+    FaultRule((501, 505), "", Treatment.FAILED, "it cannot do this"),
     FaultRule(
         (408, 409, 425, *range(500, 600)), "", Treatment.DOWN, "it failed", "see what its log says, or try later"
     ),
-    FaultRule((), "", Treatment.REFUSED, "it refused the call", "correct the settings of the model, or of the server"),
+    FaultRule((), "", Treatment.FAILED, "it refused the call", "correct the settings of the model, or of the server"),
 )
 """The first rule that fits decides; the last fits all."""
 
@@ -175,18 +172,10 @@ def _pattern_of(name: str) -> str:
     return rf"(?<!\w){name}(?!\w)"
 
 
-def parse_retry_after(headers: Mapping[str, str], wall_seconds: float) -> float | None:
-    """Returns the seconds that a server wants to be left alone: `Retry-After` in seconds or as a date (RFC 9110, section 10.2.3), or
-    `retry-after-ms`; None where it does not say. `wall_seconds` is the time of day since 1970."""
-    exact, plain = _parse_seconds(headers.get("retry-after-ms", "")), headers.get("retry-after", "")
-    if exact is not None:
-        return exact / 1000
-    if (seconds := _parse_seconds(plain)) is not None:
-        return seconds
-    try:
-        return max(0.0, parsedate_to_datetime(plain).timestamp() - wall_seconds)
-    except (ValueError, OverflowError):
-        return None
+def parse_retry_after(headers: Mapping[str, str]) -> float | None:
+    """Returns the seconds that a server wants to be left alone, by `retry-after-ms` or `Retry-After`; None where neither has a number."""
+    milliseconds = _parse_seconds(headers.get("retry-after-ms", ""))
+    return _parse_seconds(headers.get("retry-after", "")) if milliseconds is None else milliseconds / 1000
 
 
 def _parse_seconds(text: str) -> float | None:

@@ -84,6 +84,7 @@ class Ledger:
 
     def _wait(self, wanted: Reservation, cancelled: threading.Event) -> None:
         while not cancelled.is_set():
+            # First come, first served: a large call would starve if small ones went past it.
             if self._queue[0] is wanted:
                 if self._fits(wanted.worst):
                     return

@@ -23,7 +23,7 @@ LONGEST_REPLY = 1 << 22
 """Bytes."""
 DONE = "done"
 """Subfolder with the answered pairs."""
-PROMPT, REPLY, SKIP = ".md", ".reply.md", ".skip"
+PROMPT, REPLY = ".md", ".reply.md"
 _PERMANENT = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST, errno.ENAMETOOLONG, errno.ELOOP)
 """Errors that no waiting mends."""
 
@@ -127,6 +127,7 @@ class Mailbox:
     def _look(self, question: _OpenQuestion) -> None:
         """Looks for one answer. Another engine may have taken it, and somebody may have removed the prompt."""
         found = self._find_answer(self.folder / question.name) or self._find_answer(self._done / question.name)
+        # A reply that has changed since the last look is still being written.
         question.answered = found is not None and found == question.seen
         question.seen = found
         if found is None:
@@ -141,11 +142,9 @@ class Mailbox:
 
     def _find_answer(self, place: Path) -> tuple[int, int] | None:
         """Returns size and time of change of the file that answers the prompt at `place` (a path without its ending); None without one."""
-        for ending in (SKIP, REPLY):
-            with suppress(FileNotFoundError):
-                status = place.with_name(place.name + ending).stat()
-                if status.st_size or ending == SKIP:
-                    return status.st_size, status.st_mtime_ns
+        with suppress(FileNotFoundError):
+            status = place.with_name(place.name + REPLY).stat()
+            return (status.st_size, status.st_mtime_ns) if status.st_size else None
         return None
 
     def _take(self, name: str) -> str | None:
@@ -156,11 +155,9 @@ class Mailbox:
             raise ModelError(
                 f"{name}{REPLY} cannot be read: {error.strerror}. Do: answer in a file that the engine may read"
             ) from error
-        for ending in (PROMPT, REPLY, SKIP):
+        for ending in (PROMPT, REPLY):
             with suppress(FileNotFoundError):
                 (self.folder / f"{name}{ending}").replace(self._done / f"{name}{ending}")
-        if data is None:
-            return None
         if len(data) > LONGEST_REPLY:
             raise ModelError(f"{name}{REPLY} has more than {LONGEST_REPLY:,} bytes. Do: answer in fewer words")
         try:
@@ -169,11 +166,9 @@ class Mailbox:
             raise ModelError(f"{name}{REPLY} is no text in UTF-8: {error}. Do: save answers as UTF-8") from error
         return None if text.strip().casefold() == "skip" else text
 
-    def _read(self, name: str) -> bytes | None:
-        """Reads the reply, no more of it than shows that it is too long; returns None where the prompt is skipped."""
+    def _read(self, name: str) -> bytes:
+        """Reads the reply, no more of it than shows that it is too long."""
         for folder in (self.folder, self._done):
-            if (folder / f"{name}{SKIP}").exists():
-                return None
             with suppress(FileNotFoundError), (folder / f"{name}{REPLY}").open("rb") as file:
                 return file.read(LONGEST_REPLY + 1)
         raise ModelError(f"the answer to {name} is gone from {self.folder}. Do: leave answers where they are")
@@ -193,7 +188,7 @@ def _format_letter(question: _OpenQuestion) -> str:
     return (
         f"# {name}\n\n"
         f"Answer in a new file beside this one, `{name}{REPLY}`.{bound} Write it under another name and rename it when it is whole. "
-        f"A file `{name}{SKIP}` refuses to answer.\n\n"
+        "The answer `skip` alone refuses to answer.\n\n"
         "Everything below is the prompt. A line of `====` says who speaks: `system` gives the rules, `user` asks, `assistant` is an earlier answer.\n\n"
         f"{format_transcript(question.prompt, name)}"
     )

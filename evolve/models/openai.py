@@ -3,7 +3,6 @@
 A call is retried until it is answered, refused, or out of time; the cost of all its requests is in its usage. A field that an endpoint has
 refused is not sent again; the user's own fields, under `extra`, are never left out."""
 
-import hashlib
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -13,8 +12,7 @@ from evolve.models.completion import Choice, Completion, read_completion, read_e
 from evolve.models.connection import Connection, EndpointRequest
 from evolve.models.endpoint import OpenAISettings, is_within, open_endpoint
 from evolve.models.faults import SYSTEM, RequestFault, Treatment
-from evolve.models.limits import ModelClock, RateLimit
-from evolve.models.retries import CHECK_TRIES, TRIES, CallResult, call_with_retries
+from evolve.models.retries import CHECK_TRIES, TRIES, CallResult, ModelClock, RateLimit, call_with_retries
 from evolve.types import Message, Prompt, Reply, Section, Usage, estimated
 
 _CHECK = Prompt((Message("user", (Section("check", "Say OK."),)),), max_tokens=16)
@@ -31,7 +29,7 @@ class OpenAIModel:
         self._settings = settings
         self._clock = clock or ModelClock()
         self._fields = RequestFields(settings, endpoint.host)
-        self._connection = Connection(endpoint, self._clock)
+        self._connection = Connection(endpoint)
         self._limit = RateLimit(self._clock)
         self._name = f"{settings.model!r} at {endpoint.host}"
 
@@ -56,7 +54,7 @@ class OpenAIModel:
         ask = lambda: self._connection.ask(request, deadline, cancelled)  # noqa: E731
         done = call_with_retries(ask, self._name, self._limit, self._clock, deadline, cancelled)
         vector, usage = done.value
-        return vector, done.wasted.plus(usage or Usage(tokens))
+        return vector, done.failed.usage.plus(usage or Usage(tokens))
 
     def close(self) -> None:
         """Closes its connections."""
@@ -97,13 +95,13 @@ class RequestFields:
     def __init__(self, settings: OpenAISettings, host: str) -> None:
         self._settings = settings
         self._lock = threading.Lock()
-        self._refused: frozenset[str] = frozenset() if settings.streaming else frozenset({"stream"})
+        self._refused: frozenset[str] = frozenset()
         # OpenAI's own models refuse the older name; most other servers know no other.
         is_theirs = is_within(host, "openai.com") or is_within(host, "azure.com")
         self._lengths = _LENGTHS if is_theirs else _LENGTHS[::-1]
 
     @property
-    def refused(self) -> frozenset[str]:
+    def refused_fields(self) -> frozenset[str]:
         """Fields that are not sent any more."""
         with self._lock:
             return self._refused
@@ -115,11 +113,9 @@ class RequestFields:
 
     def body(self, prompt: Prompt, samples: Sequence[int]) -> dict[str, Any]:
         """Returns the request for so many answers."""
-        refused = self.refused
+        refused = self.refused_fields
         body: dict[str, Any] = {"model": self._settings.model, "messages": _to_messages(prompt, SYSTEM in refused)}
         optional = self._optional(prompt, samples)
-        if "stream" in refused:
-            refused |= {"stream_options"}
         body.update((name, value) for name, value in optional.items() if name not in refused)
         length = next((name for name in self._lengths if name not in refused), None)
         if prompt.max_tokens and length:
@@ -138,16 +134,8 @@ class RequestFields:
             "n": len(samples) if len(samples) > 1 else None,
             "temperature": temperature,
             "reasoning_effort": prompt.effort or settings.effort or None,
-            "seed": None if settings.seed is False else sample_seed(settings.seed, prompt.request, samples[0]),
-            "stream": True,
-            "stream_options": {"include_usage": True},
         }
         return {name: value for name, value in wanted.items() if value is not None}
-
-
-def sample_seed(seed: bool | int, request: str, sample: int) -> int:
-    """Returns 31 bits that belong to one sample of one prompt, the same on every machine."""
-    return int.from_bytes(hashlib.sha256(f"{int(seed)}:{request}:{sample}".encode()).digest()[:4]) >> 1
 
 
 def _to_messages(prompt: Prompt, fold: bool) -> list[dict[str, str]]:
@@ -165,10 +153,11 @@ def _to_replies(done: CallResult[Completion], prompt: Prompt, wanted: int, secon
     sizes = [len(choice.text) + len(choice.thinking) for choice in said]
     total = answer.usage or _estimate(prompt, answer, wanted)
     shares = [total.completion_tokens * size // max(1, sum(sizes)) for size in sizes[1:]]
-    first = done.wasted.plus(replace(total, completion_tokens=total.completion_tokens - sum(shares)))
+    first = done.failed.usage.plus(replace(total, completion_tokens=total.completion_tokens - sum(shares)))
     usages = [first, *(Usage(0, share, exact=total.exact) for share in shares)]
+    attempts, causes = done.failed.count + 1, done.failed.causes
     return [
-        Reply(choice.text, choice.thinking, choice.finish, usage, answer.revision, seconds, done.attempts, done.retries)
+        Reply(choice.text, choice.thinking, choice.finish, usage, answer.revision, seconds, attempts, causes)
         for choice, usage in zip(said, usages, strict=True)
     ]
 

@@ -96,6 +96,7 @@ class Prices:
     def tokens_per_byte(self) -> float:
         """Tokens to reserve for each byte of a prompt: one token, which no tokenizer exceeds, until enough answers told better."""
         with self._lock:
+            # A byte makes at most one token with every tokenizer; a server that counts few must not lower the bound below the estimate.
             learned = max(_ESTIMATED, MARGIN * self._densest)
             return min(1.0, learned) if self._counted >= ENOUGH else 1.0
 

@@ -1,6 +1,6 @@
-"""The evaluator `benchmark`: a function is judged on instances that a module of the task's folder makes. See `docs/evaluators.md`.
+"""The evaluator `benchmark`: a function is evaluated on instances that a module of the task's folder makes. See `docs/evaluators.md`.
 
-A plugin as a third party would write it. Invariant: an instance is made, and its reference computed, in the judge's process alone."""
+A plugin as a third party would write it. Instances are made, and their references computed, in the evaluator's process alone."""
 
 from collections.abc import Sequence
 
@@ -16,5 +16,5 @@ def _benchmark(settings: Settings) -> Evaluator:
 
 @hookimpl
 def register_evaluators() -> Sequence[EvaluatorEntry]:
-    """`benchmark`."""
+    """Registers `benchmark`."""
     return (EvaluatorEntry("benchmark", _benchmark, BenchmarkSettings),)

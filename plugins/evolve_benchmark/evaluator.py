@@ -1,6 +1,6 @@
-"""Judges a function by its answers to instances: paired by instance with a reference's values, in the judge's own numbers.
+"""Evaluation of a function by its answers to instances: paired by instance with a reference's values, in the evaluator's own numbers.
 
-Invariant: every instance counts, once and in the same way for every program; what is missing, late or wrong never leaves the mean."""
+Every instance counts, once and in the same way for every program; what is missing, late or wrong never leaves the mean."""
 
 import math
 import secrets
@@ -12,84 +12,91 @@ from typing import Any
 
 from evolve import Candidate, Evaluation, Trial, evaluator
 from evolve.types import Stage, Task, TaskError
-from evolve_benchmark.asking import Late, Limits, answers, timed_answers
-from evolve_benchmark.judging import AGAIN, FIRST, INSTANCES, ORDER, Judging, Refused
-from evolve_benchmark.picture import svg
-from evolve_benchmark.problem import VALUED, Instance, Problem, load
-from evolve_benchmark.scoring import Measured, score, standard_error, suite_mean
+from evolve_benchmark.picture import draw_scores
+from evolve_benchmark.problem import (
+    AGAIN,
+    FIRST,
+    INSTANCES,
+    ORDER,
+    VALUED,
+    BenchmarkProblem,
+    EvaluationContext,
+    Instance,
+    RefusedAnswer,
+    load,
+)
+from evolve_benchmark.questions import CallLimits, LateAnswer, ask, ask_in_time
+from evolve_benchmark.scoring import ScoredAnswer, format_worst, list_rows, score, standard_error, suite_mean
 from evolve_benchmark.settings import QUALITY, SPEED, TIMED, BenchmarkSettings
-from evolve_benchmark.speed import Speed
-from evolve_benchmark.telling import rows, table
+from evolve_benchmark.speed import measure_speed
 
 NEEDED = {QUALITY: VALUED, TIMED: (*VALUED, "trivial"), SPEED: ()}
-"""What a module must have for each mode, beside what every module has."""
+"""Functions that a module must have for each mode, beside those that every module has."""
 
 
 class Benchmark:
-    """An evaluator of one stage."""
+    """Evaluator of one stage."""
 
     def __init__(self, settings: BenchmarkSettings) -> None:
         self._settings = settings
 
     def stages(self, task: Task) -> Sequence[tuple[Stage, Callable[[Any, Trial], Evaluation]]]:
-        """`evaluate`, with the limits of the task file; raises `TaskError` where the module is not what it should be."""
-        chosen = self._settings
-        if task.deterministic and (chosen.growth or chosen.mode == SPEED):
-            key, remedy = ("growth", "leave growth out") if chosen.growth else ("mode", 'write mode = "quality"')
+        """Returns `evaluate`, with the limits of the task file; raises `TaskError` where the module is not what it should be."""
+        is_timed = self._settings.mode == SPEED
+        if task.deterministic and is_timed:
             raise TaskError(
-                f"evaluator.{key}: what is measured differs a little each time, and the task says `deterministic = true`. Do: {remedy}, or take that out"
+                "evaluator.mode: what is measured differs a little each time, and the task says `deterministic = true`. "
+                'Do: write mode = "quality", or take that out'
             )
-        needed = [*NEEDED[chosen.mode], *(["grown"] if chosen.growth else [])]
-        problem = load(Path(task.folder), chosen.module, needed)
+        problem = load(Path(task.folder), self._settings.module, NEEDED[self._settings.mode])
         stages = evaluator(partial(self._evaluate, problem, task)).stages(task)
-        timed = bool(chosen.growth) or chosen.mode == SPEED
-        return [(_pinned(stage) if timed else stage, judge) for stage, judge in stages]
+        # Programs that are timed have cores of their own, whether the task's file says so or not.
+        return [(replace(one, needs=replace(one.needs, pinned=True)) if is_timed else one, run) for one, run in stages]
 
     def functions(self, task: Task) -> Mapping[str, Callable[[Mapping[str, Any], Trial], Any]]:
-        """A picture of the scores, or of how many times as fast each kind is."""
+        """Returns `draw`: a picture of the scores, or of how many times as fast each kind is."""
         name = "timings" if self._settings.mode == SPEED else "instances"
-        return {"draw": lambda artifacts, trial: svg(artifacts[name], name)}
+        return {"draw": lambda artifacts, trial: draw_scores(artifacts[name], name)}
 
-    def _evaluate(self, problem: Problem, task: Task, candidate: Candidate, trial: Trial) -> Evaluation:
-        """Asks, values, and tells."""
-        about = Judging(problem, self._settings, task, candidate, trial)
+    def _evaluate(self, problem: BenchmarkProblem, task: Task, candidate: Candidate, trial: Trial) -> Evaluation:
+        context = EvaluationContext(problem, self._settings, task, candidate, trial)
         try:
             if self._settings.mode == SPEED:
                 # Times differ anyhow, and a program that could draw the instances itself would have its answers ready.
-                return Speed(replace(about, chance=1 + secrets.randbits(128))).evaluation()
-            instances = problem.instances(about.stream(INSTANCES), trial.parameters)
-            return self._evaluation(about, self._measured(about, instances))
-        except Refused as refused:
+                return measure_speed(replace(context, chance=1 + secrets.randbits(128)))
+            return self._summarise(context, self._score_all(context))
+        except RefusedAnswer as refused:
             return refused.evaluation
 
-    def _measured(self, about: Judging, instances: Sequence[Instance]) -> list[Measured]:
-        """Every instance, asked in an order of the judge's; raises `Refused`, and `SessionFailed` of the program."""
-        order = about.stream(ORDER).permutation(len(instances)).tolist()
+    def _score_all(self, context: EvaluationContext) -> list[ScoredAnswer]:
+        """Asks every instance, in an order of the evaluator's; raises `RefusedAnswer`, and `SessionFailed` of the program."""
+        instances = context.problem.instances(context.stream(INSTANCES), context.trial.parameters)
+        order = context.stream(ORDER).permutation(len(instances)).tolist()
         late = math.floor(self._settings.late * len(instances))
-        asked = self._asked(about, [instances[index] for index in order], late)
-        measured = {
-            index: self._valued(about, instances[index], answer) for index, answer in zip(order, asked, strict=True)
+        answers = self._ask(context, [instances[index] for index in order], late)
+        scored = {
+            index: self._score(context, instances[index], answer) for index, answer in zip(order, answers, strict=True)
         }
-        if about.task.deterministic:
-            self._recall(about, instances, measured)
-        return [measured[index] for index in range(len(instances))]
+        if context.task.deterministic:
+            self._ask_again(context, instances, scored)
+        return [scored[index] for index in range(len(instances))]
 
-    def _asked(self, about: Judging, instances: Sequence[Instance], late: int) -> list[Any]:
-        """The answers to instances in this order, of which so many may be late."""
-        chosen, problem = self._settings, about.problem
+    def _ask(self, context: EvaluationContext, instances: Sequence[Instance], late: int) -> list[Any]:
+        """Returns the answers to instances in this order, of which so many may be late."""
+        chosen, problem = self._settings, context.problem
         questions = [problem.arguments(instance) for instance in instances]
         if chosen.seconds is None:
-            return answers(about.candidate.session, chosen.function, questions)
-        first = problem.arguments(problem.warm_up(about.stream(FIRST), about.trial.parameters))
-        limits = Limits(chosen.seconds, chosen.start, late, first)
-        return timed_answers(about.candidate.session, chosen.function, questions, limits)
+            return ask(context.candidate.session, chosen.function, questions)
+        first = problem.arguments(problem.warm_up(context.stream(FIRST), context.trial.parameters))
+        limits = CallLimits(chosen.seconds, chosen.start, late, first)
+        return ask_in_time(context.candidate.session, chosen.function, questions, limits)
 
-    def _valued(self, about: Judging, instance: Instance, answer: Any) -> Measured:
-        """An answer's value, computed now; the trivial one's where none came in time, or a worse one."""
-        problem, chosen = about.problem, self._settings
-        late = isinstance(answer, Late)
-        if not late and (fault := about.fault(instance, answer)):
-            raise Refused(Evaluation.invalid(fault))
+    def _score(self, context: EvaluationContext, instance: Instance, answer: Any) -> ScoredAnswer:
+        """Returns an answer with its score, computed now; the trivial one's where none came in time, or a worse one."""
+        problem, chosen = context.problem, self._settings
+        late = isinstance(answer, LateAnswer)
+        if not late and (fault := context.fault(instance, answer)):
+            raise RefusedAnswer(Evaluation.invalid(fault))
         reference = problem.reference(instance)
         counted = problem.trivial(instance) if late else answer
         value = problem.value(instance, counted)
@@ -98,62 +105,45 @@ class Benchmark:
             # A program that answers badly must not do better by not answering.
             found = max(found, score(problem.value(instance, problem.trivial(instance)), reference, chosen.better))
         if chosen.at_most is not None and found > chosen.at_most:
-            raise Refused(
-                Evaluation.wrong(
-                    f"an instance scored {float(found)!r}, and nothing can score more than {chosen.at_most!r}",
-                    tag="impossible score",
-                )
-            )
-        return Measured(instance.kind, problem.label(instance), instance.given, counted, value, reference, found, late)
+            why = f"an instance scored {float(found)!r}, and nothing can score more than {chosen.at_most!r}"
+            raise RefusedAnswer(Evaluation.wrong(why, tag="impossible score"))
+        return ScoredAnswer(
+            instance.kind, problem.label(instance), instance.given, counted, value, reference, found, late
+        )
 
-    def _recall(self, about: Judging, instances: Sequence[Instance], measured: Mapping[int, Measured]) -> None:
-        """Asks some questions again, in another process; raises `Refused` where an answer has another value. Being late once more or less is no
+    def _ask_again(
+        self, context: EvaluationContext, instances: Sequence[Instance], scored: Mapping[int, ScoredAnswer]
+    ) -> None:
+        """Asks some questions again, in another process; raises `RefusedAnswer` where an answer has another value. Being late once more or less is no
         contradiction."""
-        chosen = about.stream(AGAIN).permutation(len(instances))[: self._settings.recall].tolist()
-        asked = self._asked(about, [instances[index] for index in chosen], len(chosen)) if chosen else []
-        for index, answer in zip(chosen, asked, strict=True):
-            again = self._valued(about, instances[index], answer)
-            if not (again.late or measured[index].late) and again.value != measured[index].value:
-                said = f"{self._settings.function}() gave two answers of different value to one question. Equal questions must get equal answers"
-                raise Refused(Evaluation.wrong(said))
+        chosen = context.stream(AGAIN).permutation(len(instances))[: self._settings.recall].tolist()
+        answers = self._ask(context, [instances[index] for index in chosen], len(chosen)) if chosen else []
+        for index, answer in zip(chosen, answers, strict=True):
+            again = self._score(context, instances[index], answer)
+            if not (again.late or scored[index].late) and again.value != scored[index].value:
+                why = f"{self._settings.function}() gave two answers of different value to one question. Equal questions must get equal answers"
+                raise RefusedAnswer(Evaluation.wrong(why))
 
-    def _evaluation(self, about: Judging, measured: Sequence[Measured]) -> Evaluation:
-        """The score with all that stands beside it."""
-        how, problem = self._settings.mean, about.problem
+    def _summarise(self, context: EvaluationContext, answers: Sequence[ScoredAnswer]) -> Evaluation:
+        """Returns the score with all that stands beside it."""
+        how, problem = self._settings.mean, context.problem
         kinds = [
-            [one.score for one in measured if one.kind == kind] for kind in dict.fromkeys(one.kind for one in measured)
+            [one.score for one in answers if one.kind == kind] for kind in dict.fromkeys(one.kind for one in answers)
         ]
         fitness = float(suite_mean(how, kinds))
+        late = {} if self._settings.seconds is None else {"late": sum(one.late for one in answers)}
+        values = ("answer's", "reference's") if self._settings.better == "larger" else ("reference's", "answer's")
+        head = (
+            f"The {how} mean over {len(answers)} instances is {fitness:.6g}. "
+            f"Of one instance the score is the {values[0]} value over the {values[1]}; the worst are:"
+        )
         floats = [[float(one) for one in scores] for scores in kinds]
         return Evaluation.ok(
             fitness,
-            objectives=_objectives(problem, measured),
-            descriptors=about.descriptors(min(float(one.score) for one in measured)),
-            metrics={**self._lateness(measured), **problem.numbers("metrics", measured)},
-            artifacts={"instances": rows(measured)},
-            feedback=f"{self._told(measured, fitness)}\n\n{table(measured, self._settings.rows)}",
-            standard_error=None if about.task.deterministic else standard_error(how, floats),
+            objectives=problem.mean_objectives([(one.given, one.answer) for one in answers]),
+            descriptors=context.descriptors(min(float(one.score) for one in answers)),
+            metrics={**late, **problem.numbers("metrics", answers)},
+            artifacts={"instances": list_rows(answers)},
+            feedback=f"{head}\n\n{format_worst(answers)}",
+            standard_error=None if context.task.deterministic else standard_error(how, floats),
         )
-
-    def _lateness(self, measured: Sequence[Measured]) -> dict[str, float]:
-        """How many answers were late, where any can be."""
-        return {} if self._settings.seconds is None else {"late": sum(one.late for one in measured)}
-
-    def _told(self, measured: Sequence[Measured], fitness: float) -> str:
-        ratio = (
-            "the answer's value over the reference's"
-            if self._settings.better == "larger"
-            else "the reference's value over the answer's"
-        )
-        return f"The {self._settings.mean} mean over {len(measured)} instances is {fitness:.6g}. Of one instance the score is {ratio}; the worst are:"
-
-
-def _pinned(stage: Stage) -> Stage:
-    """A stage whose programs are timed has cores of its own."""
-    return replace(stage, needs=replace(stage.needs, pinned=True))
-
-
-def _objectives(problem: Problem, measured: Sequence[Measured]) -> dict[str, float]:
-    """Each objective as its mean over all instances; a late one counts by its trivial answer."""
-    told = [problem.numbers("objectives", one.given, one.answer) for one in measured]
-    return {name: math.fsum(float(each[name]) for each in told) / len(told) for name in told[0]}

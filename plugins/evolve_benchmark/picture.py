@@ -1,6 +1,6 @@
-"""The scores of all instances as an SVG picture that reads on light and on dark pages.
+"""Picture of the scores of all instances as SVG, which reads on light and on dark pages.
 
-Invariant: plain well-formed XML without scripts or links, drawn from numbers and escaped texts alone."""
+It is plain well-formed XML without scripts or links, drawn from numbers and escaped texts alone."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,11 +9,11 @@ from xml.sax.saxutils import escape
 WIDTH, HEIGHT, MARGIN, LINE = 160.0, 80.0, 4.0, 7.0
 INK, LATE = "#808080", "hsl(0 65% 55%)"
 HUES = (215, 30, 130, 280, 60, 180)
-"""Of the kinds, in turn."""
+"""Hues of the kinds, in turn."""
 
 
-def svg(rows: Sequence[Mapping[str, Any]], noun: str = "instances") -> str:
-    """A bar for each instance, the worst first, in the colour of its kind, red where it was late; a dashed line stands at a score of 1. `noun` says what the rows are."""
+def draw_scores(rows: Sequence[Mapping[str, Any]], noun: str = "instances") -> str:
+    """Returns a bar for each instance, the worst first, in the colour of its kind, red where it was late; a dashed line stands at a score of 1. `noun` says what the rows are."""
     kinds = list(dict.fromkeys(str(row["kind"]) for row in rows))
     ordered = sorted(rows, key=lambda row: float(row["score"]))
     title = f"{len(rows)} {noun}, the worst {float(ordered[0]['score']):.4g}"

@@ -1,6 +1,6 @@
-"""From values to a score: each answer against its instance's reference, then a mean, with its standard error.
+"""Scores of answers against their instances' references, their mean with its standard error, and the table of the worst.
 
-Invariant: a score is above 0 and larger is better, whichever values are; where values and references are fractions, so are scores."""
+A score is above 0 and larger is better, whichever values are; where values and references are fractions, so are scores."""
 
 import math
 from collections.abc import Sequence
@@ -14,8 +14,8 @@ Mean = Literal["arithmetic", "geometric", "harmonic"]
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
-    """What came of one instance. `given` is the module's instance; `late`: the answer is the trivial one, since none came in time."""
+class ScoredAnswer:
+    """Answer to one instance with its value and score. `given` is the module's instance; `late`: the answer is the trivial one, since none came in time."""
 
     kind: str
     label: str
@@ -28,7 +28,7 @@ class Measured:
 
 
 def score(value: Number, reference: Number, better: Literal["larger", "smaller"]) -> Number:
-    """How many times as good as the reference: 1 for an equal value."""
+    """Returns how many times as good as the reference a value is: 1 for an equal one."""
     above, below = (value, reference) if better == "larger" else (reference, value)
     if isinstance(above, Fraction) and isinstance(below, Fraction):
         return above / below
@@ -36,7 +36,7 @@ def score(value: Number, reference: Number, better: Literal["larger", "smaller"]
 
 
 def mean(how: Mean, scores: Sequence[Number]) -> Number:
-    """The mean of at least one score; the arithmetic and the harmonic mean of fractions are exact."""
+    """Returns the mean of at least one score; the arithmetic and the harmonic mean of fractions are exact."""
     if how == "geometric":
         return math.exp(math.fsum(math.log(one) for one in scores) / len(scores))
     if how == "harmonic":
@@ -47,12 +47,12 @@ def mean(how: Mean, scores: Sequence[Number]) -> Number:
 
 
 def suite_mean(how: Mean, kinds: Sequence[Sequence[Number]]) -> Number:
-    """The mean over kinds of the mean within each: every kind weighs the same, however many instances it has."""
+    """Returns the mean over kinds of the mean within each: every kind weighs the same, however many instances it has."""
     return mean(how, [mean(how, scores) for scores in kinds])
 
 
 def standard_error(how: Mean, kinds: Sequence[Sequence[float]]) -> float | None:
-    """That of `suite_mean` over instances that were drawn at random, by leaving out one after the other; None where a kind has one alone.
+    """Returns the standard error of `suite_mean` over instances that were drawn at random, by leaving out one after the other; None where a kind has one alone.
 
     Kinds are fixed, and so each is a stratum. Source: Efron and Stein, The jackknife estimate of variance (1981), https://doi.org/10.1214/aos/1176345462."""
     if any(len(scores) < 2 for scores in kinds):
@@ -66,3 +66,38 @@ def standard_error(how: Mean, kinds: Sequence[Sequence[float]]) -> float | None:
         centre = math.fsum(without) / len(without)
         variance += (len(without) - 1) / len(without) * math.fsum((one - centre) ** 2 for one in without)
     return math.sqrt(variance)
+
+
+ROWS = 10
+"""Rows of a table in the feedback."""
+_LATE = "late: counts as the trivial answer"
+
+
+def list_rows(answers: Sequence[ScoredAnswer]) -> list[dict[str, str | float | bool]]:
+    """Returns a row for every instance in the module's order, as an artifact."""
+    return [
+        {
+            "kind": one.kind,
+            "label": one.label,
+            "value": float(one.value),
+            "reference": float(one.reference),
+            "score": float(one.score),
+            "late": one.late,
+        }
+        for one in answers
+    ]
+
+
+def format_worst(answers: Sequence[ScoredAnswer]) -> str:
+    """Returns the worst instances as Markdown, the worst first; of equal ones in the module's order."""
+    order = sorted(range(len(answers)), key=lambda index: float(answers[index].score))
+    lines = ["| instance | score | value | reference | |", "|---|---|---|---|---|"]
+    for index in order[:ROWS]:
+        one = answers[index]
+        name = " ".join(part for part in (f"{index + 1}", one.kind, one.label) if part)
+        numbers = " | ".join(f"{float(number):.6g}" for number in (one.score, one.value, one.reference))
+        lines.append(f"| {name} | {numbers} | {_LATE if one.late else ''} |")
+    if (left := len(answers) - ROWS) > 0:
+        best = float(answers[order[ROWS]].score)
+        lines.append(f"\nAnd {left} more, each with a score of {best:.6g} or better.")
+    return "\n".join(lines)

@@ -1,6 +1,4 @@
-"""What a task writes beside `plugin = "benchmark"`.
-
-Invariant: settings that pass can be judged by; one that the mode has no use for is an error here, before anything is made."""
+"""Settings that a task writes beside `plugin = "benchmark"`. One that the mode has no use for is an error here, before anything is made."""
 
 from typing import Literal
 
@@ -8,11 +6,11 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 QUALITY, TIMED, SPEED = "quality", "quality at time", "speed"
 _OF_QUALITY = ("better", "mean", "seconds", "start", "late")
-_OF_SPEED = ("clock", "pairs_first", "pairs_most", "pairs_of_process", "floor", "profile")
+_OF_SPEED = ("clock", "pairs_first", "pairs_most", "floor")
 
 
 class BenchmarkSettings(BaseModel):
-    """How a function is asked, and how its answers become a score."""
+    """Settings by which a function is asked, and its answers become a score."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -60,13 +58,6 @@ class BenchmarkSettings(BaseModel):
         ge=0,
         description='how many questions of a deterministic task, or of the mode `"speed"`, are asked again, in another process and order: an answer of another value is `wrong`',
     )
-    growth: int = Field(
-        default=0,
-        ge=0,
-        description="how many instances of each of two sizes tell how the program's time grows, for the descriptor `growth`; 0: that is not measured",
-    )
-    rows: int = Field(default=10, ge=1, description="how many instances the feedback shows, the worst first")
-
     clock: Literal["cpu", "wall"] = Field(
         default="cpu",
         description='what counts in the mode `"speed"`: `"cpu"`, the processor time of all threads together; `"wall"`, for programs that may use several',
@@ -78,23 +69,11 @@ class BenchmarkSettings(BaseModel):
         description='after how many pairs of every instance the mode `"speed"` looks first whether candidate or seed is faster; two pairs, in both orders, are one value',
     )
     pairs_most: int = Field(default=20, multiple_of=2, description="how many there are at most")
-    pairs_of_process: int = Field(
-        default=4,
-        ge=4,
-        multiple_of=2,
-        description="how many of them a process serves, before both programs get a new one",
-    )
     floor: float = Field(
         default=0.02,
         ge=0,
         allow_inf_nan=False,
         description="a difference in the logarithm of the time that does not matter: no more pairs are measured where it is known to be smaller",
-    )
-    profile: int = Field(
-        default=5,
-        ge=0,
-        le=50,
-        description='how many of the program\'s hottest lines the feedback of the mode `"speed"` shows; 0: none are looked for',
     )
 
     @model_validator(mode="after")

@@ -1,190 +1,240 @@
 """The mode `speed`: how many times as fast as the task's seed a function is, on inputs that are fresh for every pair of calls.
 
 A round is two pairs for each instance of a drawing, one with the candidate first and one with the anchor first; a race of rounds decides how many there are (see `evolve.statistics`). Every few rounds both programs get a
-new process, since a process keeps its luck with memory for its life. Invariant: the anchor is the task's seed, never another program; each answer is checked, after it was given, and
-none is left out."""
+new process, since a process keeps its luck with memory for its life. The anchor is the task's seed, never another program; each answer is checked, after it was given, and none is left out."""
 
 import math
+import pickle
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from numpy.random import Generator
 
-from evolve import Candidate, Evaluation
+from evolve import Evaluation
 from evolve.statistics import Interval, Race, combined, median_interval
 from evolve.types import TaskError
-from evolve_benchmark.hottest import profile
-from evolve_benchmark.judging import INSTANCES, ORDER, Judging, Refused
-from evolve_benchmark.pairs import Asking, Double, Fresh, Meter, Pair, Session
-from evolve_benchmark.problem import Instance
-from evolve_benchmark.timings import Told, rows, table, told
+from evolve_benchmark.pairs import BalancedPairs, Pair, PairMeter, TimedSession
+from evolve_benchmark.problem import INSTANCES, ORDER, EvaluationContext, Instance, RefusedAnswer
+from evolve_benchmark.scoring import ROWS
+
+PAIRS_OF_PROCESS = 4
+"""Pairs that a process serves before both programs get a new one."""
+TimingRow: TypeAlias = dict[str, str | float | bool]
+_CLOCKS = {"cpu": "processor time", "wall": "wall time"}
+_VERDICTS = {
+    "better": "It is faster than the seed.",
+    "worse": "It is slower than the seed.",
+    "equal": "It is as fast as the seed: what difference there may be does not matter.",
+    "open": "Whether it is faster than the seed was not decided by so many pairs.",
+}
+
+
+def measure_speed(context: EvaluationContext) -> Evaluation:
+    """Times a program beside the seed; raises `RefusedAnswer`, and `SessionFailed` of the program."""
+    settings = context.settings
+    race = Race(settings.pairs_first // 2, settings.pairs_most // 2, floor=settings.floor)
+    meter = PairMeter(settings.function, settings.clock, max(1, context.task.limits.grants.threads))
+    run = _SpeedRun(context, meter, race, context.stream(INSTANCES), context.stream(ORDER))
+    anchor = context.candidate.beside(context.task.seed)
+    while race.wanted:
+        with context.candidate.session(timed=True) as mine, anchor.session(timed=True) as theirs:
+            run.measure((mine, theirs))
+    return _summarise(run)
 
 
 @dataclass(slots=True)
-class _Course:
-    """How far a judging is: `rounds` has the log ratio of each round, a list for each process; `openings` what later processes are asked again, with the answers of the first."""
+class _SpeedRun:
+    """Measurements so far: `rounds` has the log ratio of each round, a list for each process; `openings` what later processes are asked again, with the answers of the first."""
 
+    context: EvaluationContext
+    meter: PairMeter
+    race: Race
     instances: Generator
     order: Generator
-    race: Race
-    fresh: Fresh = field(default_factory=Fresh)
-    doubles: list[Double] = field(default_factory=list)
+    pairs: list[BalancedPairs] = field(default_factory=list)
     rounds: list[list[float]] = field(default_factory=list)
     openings: list[tuple[Instance, Any]] = field(default_factory=list)
     kinds: Sequence[str] = ()
+    seen: set[bytes] = field(default_factory=set)
 
+    def measure(self, sessions: tuple[TimedSession, TimedSession]) -> None:
+        """Measures some rounds in a new process of each program."""
+        self.rounds.append([])
+        self._open(sessions)
+        while self.race.wanted and 2 * len(self.rounds[-1]) < PAIRS_OF_PROCESS:
+            self._measure_round(sessions)
 
-class Speed:
-    """One judging."""
-
-    def __init__(self, about: Judging) -> None:
-        self._about = about
-        self._settings = about.settings
-        self._asking = Asking(about.settings.function)
-        self._meter = Meter(about.settings.clock, max(1, about.task.limits.grants.threads))
-
-    def evaluation(self) -> Evaluation:
-        """Times, and tells; raises `Refused`, and `SessionFailed` of the program."""
-        chosen, about = self._settings, self._about
-        race = Race(chosen.pairs_first // 2, chosen.pairs_most // 2, floor=chosen.floor)
-        course = _Course(about.stream(INSTANCES), about.stream(ORDER), race)
-        anchor = about.candidate.beside(about.task.seed)
-        while race.wanted:
-            self._process(course, about.candidate, anchor)
-        found = self._told(course)
-        hottest = profile(about, statistics.fmean(pair.seconds for one in course.doubles for pair in one.pairs))
-        return replace(found, feedback=f"{found.feedback}\n\n{hottest}".rstrip())
-
-    def _process(self, course: _Course, candidate: Candidate, anchor: Candidate) -> None:
-        """Some rounds in a new process of each."""
-        course.rounds.append([])
-        with candidate.session(timed=True) as mine, anchor.session(timed=True) as theirs:
-            sessions = (mine, theirs)
-            self._open(course, sessions)
-            while course.race.wanted and 2 * len(course.rounds[-1]) < self._settings.pairs_of_process:
-                self._round(course, sessions)
-
-    def _open(self, course: _Course, sessions: tuple[Session, Session]) -> None:
-        """One call for each kind that does not count, since it imports the program and touches memory for the first time. In later processes some of these
+    def _open(self, sessions: tuple[TimedSession, TimedSession]) -> None:
+        """Makes one call for each kind that does not count, since it imports the program and touches memory for the first time. In later processes some of these
         questions are those of the first one: equal questions, equal answers."""
-        again = course.openings[: self._settings.recall]
+        again = self.openings[: self.context.settings.recall]
         for instance, before in again:
-            mine, _ = self._asked(sessions, instance)
-            if not self._about.problem.agree(instance, before, mine.value):
-                said = f"{self._settings.function}() gave two answers to one question. Equal questions must get equal answers"
-                raise Refused(Evaluation.wrong(said, tag="two answers to one question"))
+            mine, _ = self._ask(sessions, instance)
+            if not self.context.problem.agree(instance, before, mine.value):
+                why = (
+                    f"{self.meter.function}() gave two answers to one question. Equal questions must get equal answers"
+                )
+                raise RefusedAnswer(Evaluation.wrong(why, tag="two answers to one question"))
         known = {instance.kind for instance, _ in again}
-        firsts = {one.kind: one for one in reversed(self._drawn(course)) if one.kind not in known}
-        found = [(instance, self._asked(sessions, instance)[0].value) for instance in firsts.values()]
-        course.openings = course.openings or found
+        firsts = {one.kind: one for one in reversed(self._draw()) if one.kind not in known}
+        found = [(instance, self._ask(sessions, instance)[0].value) for instance in firsts.values()]
+        self.openings = self.openings or found
 
-    def _round(self, course: _Course, sessions: tuple[Session, Session]) -> None:
-        """Two pairs for each instance of new drawings, in an order of the judge's; who is first in the first of the two changes from one to the next."""
-        ones, others = self._drawn(course), self._drawn(course)
-        number, found = len(course.race.values), list[Double]()
-        for place in course.order.permutation(len(ones)).tolist():
+    def _measure_round(self, sessions: tuple[TimedSession, TimedSession]) -> None:
+        """Measures two pairs for each instance of new drawings, in an order of the evaluator's; who is first in the first of the two changes from one to the next."""
+        ones, others = self._draw(), self._draw()
+        number, found = len(self.race.values), list[BalancedPairs]()
+        for place in self.order.permutation(len(ones)).tolist():
             first = (number + place) % 2 == 0
-            one = self._paired(sessions, ones[place], anchor_first=first)
-            found.append(Double((one, self._paired(sessions, others[place], anchor_first=not first))))
-        course.doubles += found
+            one = self._measure_pair(sessions, ones[place], anchor_first=first)
+            found.append(BalancedPairs((one, self._measure_pair(sessions, others[place], anchor_first=not first))))
+        self.pairs += found
         value = statistics.fmean(map(statistics.fmean, _by_kind(found).values()))
-        course.rounds[-1].append(value)
-        course.race.add(value)
+        self.rounds[-1].append(value)
+        self.race.add(value)
 
-    def _paired(self, sessions: tuple[Session, Session], instance: Instance, *, anchor_first: bool) -> Pair:
-        """One pair that counts."""
-        mine, theirs = self._asked(sessions, instance, anchor_first=anchor_first)
-        moved, label = self._meter.moved(mine, theirs), self._about.problem.label(instance)
-        seconds, anchor = self._meter.seconds(mine) + moved, self._meter.seconds(theirs)
+    def _measure_pair(
+        self, sessions: tuple[TimedSession, TimedSession], instance: Instance, *, anchor_first: bool
+    ) -> Pair:
+        mine, theirs = self._ask(sessions, instance, anchor_first=anchor_first)
+        moved, label = self.meter.moved_seconds(mine, theirs), self.context.problem.label(instance)
+        seconds, anchor = self.meter.seconds(mine) + moved, self.meter.seconds(theirs)
         return Pair(instance.kind, label, instance.given, mine.value, seconds, anchor, moved)
 
-    def _drawn(self, course: _Course) -> list[Instance]:
-        """Instances that no process has seen, of the same kinds each time; raises `TaskError`."""
-        drawn = self._about.problem.instances(course.instances, self._about.trial.parameters)
-        kinds = [one.kind for one in drawn]
-        if course.kinds and kinds != course.kinds:
+    def _draw(self) -> list[Instance]:
+        """Returns instances that no process has seen, of the same kinds each time; raises `TaskError`."""
+        found = self.context.problem.instances(self.instances, self.context.trial.parameters)
+        kinds = [one.kind for one in found]
+        if self.kinds and kinds != self.kinds:
             raise TaskError(
-                f"instances() gave instances of the kinds {', '.join(kinds)} after {', '.join(course.kinds)}. Do: give as many of the same kinds each time, and others"
+                f"instances() gave instances of the kinds {', '.join(kinds)} after {', '.join(self.kinds)}. Do: give as many of the same kinds each time, and others"
             )
-        course.kinds = kinds
-        for instance in drawn:
-            course.fresh.check(self._about.problem.arguments(instance), self._about.name(instance))
-        return drawn
+        self.kinds = kinds
+        for instance in found:
+            digest = blake2b(pickle.dumps(self.context.problem.arguments(instance)), digest_size=16).digest()
+            if digest in self.seen:
+                name = self.context.name(instance) or "of one kind"
+                raise TaskError(
+                    f"instances() gave the same instance twice ({name}), and a program that remembers it would pass for a fast one. Do: draw every instance from `rng`, from more than a few"
+                )
+            self.seen.add(digest)
+        return found
 
-    def _asked(self, sessions: tuple[Session, Session], instance: Instance, *, anchor_first: bool = True) -> Any:
-        """What both took, each with an answer that is right; raises `Refused`, and `TaskError` where the anchor's is not."""
-        arguments = self._about.problem.arguments(instance)
-        mine, theirs = self._asking.both(sessions, arguments, anchor_first=anchor_first)
-        # Only now, when both have answered, does the judge compute what is right.
-        if fault := self._about.fault(instance, mine.value):
-            raise Refused(Evaluation.invalid(fault))
-        if fault := self._about.fault(instance, theirs.value):
-            path = Path(self._about.task.folder) / self._settings.module
+    def _ask(
+        self, sessions: tuple[TimedSession, TimedSession], instance: Instance, *, anchor_first: bool = True
+    ) -> Any:
+        """Returns both calls, each with an answer that is right; raises `RefusedAnswer`, and `TaskError` where the anchor's is not."""
+        arguments = self.context.problem.arguments(instance)
+        mine, theirs = self.meter.call_both(sessions, arguments, anchor_first=anchor_first)
+        # Only now, when both have answered, does the evaluator compute what is right.
+        if fault := self.context.fault(instance, mine.value):
+            raise RefusedAnswer(Evaluation.invalid(fault))
+        if fault := self.context.fault(instance, theirs.value):
+            path = Path(self.context.task.folder) / self.context.settings.module
             raise TaskError(
                 f"{path}: check() refuses an answer of the task's own seed: {fault}. Do: mend the seed, or check()"
             )
         return mine, theirs
 
-    def _told(self, course: _Course) -> Evaluation:
-        """The speed-up with all that stands beside it."""
-        about, problem = self._about, self._about.problem
-        medians = {kind: statistics.median(ratios) for kind, ratios in _by_kind(course.doubles).items()}
-        self._check_possible(medians)
-        fitness = statistics.fmean(medians.values())
-        pairs = [pair for one in course.doubles for pair in one.pairs]
-        spread = _error(course.rounds)
-        half = (spread.high - spread.low) / 2
-        how = Told(
-            fitness,
-            half,
-            len(course.race.values),
-            len(course.rounds),
-            len(medians),
-            self._settings.clock,
-            course.race.verdict,
-        )
-        return Evaluation.ok(
-            fitness,
-            objectives=_objectives(about, pairs),
-            descriptors=about.descriptors(min(medians.values())),
-            metrics={**how.metrics(pairs), **problem.numbers("metrics", pairs)},
-            artifacts={"timings": rows(course.doubles)},
-            feedback=f"{told(how)}\n\n{table(rows(course.doubles), self._settings.rows)}",
-            standard_error=spread.standard_error,
-        )
 
-    def _check_possible(self, medians: dict[str, float]) -> None:
-        most = self._settings.at_most
-        if most is not None and max(medians.values()) > math.log(most):
-            said = f"instances of one kind took {math.exp(-max(medians.values())):.2g} of the seed's time, and nothing can be more than {most:g} times as fast"
-            raise Refused(Evaluation.wrong(said, tag="impossible time"))
+def _by_kind(pairs: Sequence[BalancedPairs]) -> dict[str, list[float]]:
+    kinds = dict.fromkeys(one.kind for one in pairs)
+    return {kind: [one.log_ratio for one in pairs if one.kind == kind] for kind in kinds}
 
 
-def _by_kind(doubles: Sequence[Double]) -> dict[str, list[float]]:
-    return {
-        kind: [one.log_ratio for one in doubles if one.kind == kind]
-        for kind in dict.fromkeys(one.kind for one in doubles)
+def _summarise(run: _SpeedRun) -> Evaluation:
+    """Returns the speed-up with all that stands beside it."""
+    context = run.context
+    medians = {kind: statistics.median(ratios) for kind, ratios in _by_kind(run.pairs).items()}
+    _check_possible(context.settings.at_most, max(medians.values()))
+    fitness, spread = statistics.fmean(medians.values()), _spread(run.rounds)
+    half = (spread.high - spread.low) / 2
+    pairs, rows = [pair for one in run.pairs for pair in one.pairs], list_timings(run.pairs)
+    seconds = math.fsum(pair.seconds for pair in pairs)
+    metrics = {
+        "speed_up": math.exp(fitness),
+        "speed_up_low": math.exp(fitness - half),
+        "speed_up_high": math.exp(fitness + half),
+        "pairs": len(pairs),
+        "processes": len(run.rounds),
+        "seconds": seconds / len(pairs),
+        "seed_seconds": math.fsum(pair.anchor for pair in pairs) / len(pairs),
+        "moved": math.fsum(pair.moved for pair in pairs) / seconds,
     }
+    head = (
+        f"The program is {metrics['speed_up']:.4g} times as fast as the seed (95 %: {metrics['speed_up_low']:.4g} to {metrics['speed_up_high']:.4g}), by {_CLOCKS[run.meter.clock]}: "
+        f"the geometric mean over {len(medians)} kinds of instances of the median of their pairs, each with one in the other order, in {len(run.race.values)} rounds and {len(run.rounds)} processes. "
+        f"{_VERDICTS[run.race.verdict]} A change of less than {100 * math.expm1(half):.2g} % would be noise here. The slowest kinds are:"
+    )
+    return Evaluation.ok(
+        fitness,
+        objectives=context.problem.mean_objectives([(pair.given, pair.answer) for pair in pairs]),
+        descriptors=context.descriptors(min(medians.values())),
+        metrics={**metrics, **context.problem.numbers("metrics", pairs)},
+        artifacts={"timings": rows},
+        feedback=f"{head}\n\n{format_timings(rows)}",
+        standard_error=spread.standard_error,
+    )
 
 
-def _error(rounds: Sequence[Sequence[float]]) -> Interval:
-    """That of what all rounds say, which processes may say differently; a process of one round is counted with the one before."""
-    return combined([median_interval(values) for values in _grouped(rounds)])
+def _check_possible(most: float | None, largest: float) -> None:
+    if most is not None and largest > math.log(most):
+        why = f"instances of one kind took {math.exp(-largest):.2g} of the seed's time, and nothing can be more than {most:g} times as fast"
+        raise RefusedAnswer(Evaluation.wrong(why, tag="impossible time"))
 
 
-def _grouped(rounds: Sequence[Sequence[float]]) -> list[list[float]]:
-    """Each process's; only the last may have served one round alone."""
+def _spread(rounds: Sequence[Sequence[float]]) -> Interval:
+    """Returns the interval of all rounds, whose processes may differ; a process of one round is counted with the one before."""
     groups = [list(values) for values in rounds]
     if len(groups[-1]) == 1:
         alone = groups.pop()
         groups[-1] += alone
-    return groups
+    return combined([median_interval(values) for values in groups])
 
 
-def _objectives(about: Judging, pairs: Sequence[Pair]) -> dict[str, float]:
-    """Each objective as its mean over all pairs."""
-    each = [about.problem.numbers("objectives", pair.given, pair.answer) for pair in pairs]
-    return {name: math.fsum(float(one[name]) for one in each) / len(each) for name in each[0]}
+def list_timings(pairs: Sequence[BalancedPairs]) -> list[TimingRow]:
+    """Returns a row for every kind and label (of the first of two), as an artifact: `score` is how many times as fast as the seed, `moved` the charged part of the seconds."""
+    groups: dict[tuple[str, str], list[BalancedPairs]] = {}
+    for one in pairs:
+        groups.setdefault((one.kind, one.pairs[0].label), []).append(one)
+    return [_list_timing(kind, label, found) for (kind, label), found in sorted(groups.items())]
+
+
+def _list_timing(kind: str, label: str, group: Sequence[BalancedPairs]) -> TimingRow:
+    ratios, pairs = [one.log_ratio for one in group], [pair for one in group for pair in one.pairs]
+    middle = statistics.median(ratios)
+    limits = median_interval(ratios) if len(ratios) > 1 else None
+    return {
+        "kind": kind,
+        "label": label,
+        "score": math.exp(middle),
+        "low": math.exp(limits.low if limits else middle),
+        "high": math.exp(limits.high if limits else middle),
+        "seconds": statistics.median(pair.seconds for pair in pairs),
+        "seed_seconds": statistics.median(pair.anchor for pair in pairs),
+        "moved": statistics.median(pair.moved / pair.seconds for pair in pairs),
+        "pairs": len(pairs),
+        "late": False,
+    }
+
+
+def format_timings(rows: Sequence[TimingRow]) -> str:
+    """Returns the rows in which the program gains least, as Markdown."""
+    ordered = sorted(rows, key=lambda row: float(row["score"]))
+    lines = [
+        "| instances | times as fast | 95 % | seconds | the seed's | of it outside of the call | pairs |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for row in ordered[:ROWS]:
+        name = " ".join(str(part) for part in (row["kind"], row["label"]) if part) or "all"
+        interval = f"{row['low']:.3g} to {row['high']:.3g}" if float(row["pairs"]) > 2 else "two pairs"
+        lines.append(
+            f"| {name} | {row['score']:.4g} | {interval} | {row['seconds']:.3g} | {row['seed_seconds']:.3g} | {100 * float(row['moved']):.2g} % | {row['pairs']} |"
+        )
+    if (left := len(ordered) - ROWS) > 0:
+        lines.append(f"\nAnd {left} more, in each of which it gains more.")
+    return "\n".join(lines)

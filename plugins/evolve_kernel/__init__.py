@@ -1,6 +1,6 @@
 """The evaluator `kernel`: the speed of a numerical function against the task's seed, measured in pairs. See `docs/evaluators.md`.
 
-A plugin as a third party would write it. Invariant: importing it looks for no compiler and no device."""
+A plugin as a third party would write it. Importing it looks for no compiler and no device."""
 
 from collections.abc import Sequence
 

@@ -1,18 +1,16 @@
-"""Whether a kernel's outputs are right, how near, and where they are wrong.
+"""Check of a kernel's outputs: right or not, and how far off.
 
-Invariant: an output is right where its distance from the answer is *not above* the tolerance, so that NaN is never right; what is said of a wrong one shows no input, and no answer but one."""
+An output is right where its distance from the answer is *not above* the tolerance, so that NaN is never right; what is said of a wrong one shows no input, and no answer but one."""
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import count
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evolve_kernel.layout import POISONS
-from evolve_kernel.problem import Arrays, Problem, Shape
+from evolve_kernel.problem import Arrays, KernelProblem, Shape
 
 _FAR = 3.0
 """An element is counted as wrong where it is off by more than so many times what each may be off on average."""
@@ -27,20 +25,20 @@ class Verdict:
     distance: float | None = None
 
 
-def judged(problem: Problem, outputs: Arrays, expected: Arrays, inputs: Arrays, shape: Shape) -> Verdict:
-    """What is to be said of outputs; the module's own check comes last."""
+def check_answers(problem: KernelProblem, outputs: Arrays, expected: Arrays, inputs: Arrays, shape: Shape) -> Verdict:
+    """Returns what is to be said of outputs; the module's own check comes last."""
     distances = []
     for name, answer in expected.items():
         if name not in problem.tolerance:
             continue
-        found = _compared(name, outputs[name], answer, problem.tolerance[name])
+        found = _compare(name, outputs[name], answer, problem.tolerance[name])
         if found.fault:
             return found
         distances += [] if found.distance is None else [found.distance]
     return Verdict(problem.fault(outputs, expected, inputs, shape), max(distances, default=None))
 
 
-def _compared(name: str, output: NDArray[Any], answer: NDArray[Any], tolerance: float) -> Verdict:
+def _compare(name: str, output: NDArray[Any], answer: NDArray[Any], tolerance: float) -> Verdict:
     if tolerance == 0:
         wrong = output != answer
         return Verdict(f"{name} must be exact: {_pattern(output, answer, wrong)}" if wrong.any() else "")
@@ -58,12 +56,12 @@ def _compared(name: str, output: NDArray[Any], answer: NDArray[Any], tolerance: 
 
 
 def _length(values: NDArray[Any]) -> float:
-    """The L2 norm of a flat array, by one thread: a library that starts several takes longer, and the time of others."""
+    """Returns the L2 norm of a flat array, by one thread: a library that starts several takes longer, and the time of others."""
     return math.sqrt(float(np.einsum("i,i", values, values, dtype=np.float64)))
 
 
 def _pattern(output: NDArray[Any], answer: NDArray[Any], wrong: NDArray[np.bool_]) -> str:
-    """Which elements are wrong, in words, and the worst of them."""
+    """Returns which elements are wrong, in words, and the worst of them."""
     with np.errstate(all="ignore"):
         off = np.where(wrong, np.abs(output.astype(np.float64) - answer), -1.0)
     worst = np.unravel_index(int(np.argmax(np.where(np.isnan(off), np.inf, off))), off.shape)
@@ -71,7 +69,6 @@ def _pattern(output: NDArray[Any], answer: NDArray[Any], wrong: NDArray[np.bool_
     parts = [f"{many} of {wrong.size} elements are wrong"]
     if unwritten := int(_unwritten(output).sum()):
         parts.append(f"{unwritten} were not written")
-    parts += _ranges(wrong)
     index = ", ".join(str(int(place)) for place in worst)
     return f"{'; '.join(parts)}. The worst is [{index}]: {output[worst]!s}, wanted {answer[worst]:.9g}"
 
@@ -80,17 +77,4 @@ def _unwritten(output: NDArray[Any]) -> NDArray[np.bool_]:
     """Elements that hold poison still."""
     raw = np.ascontiguousarray(output).reshape(-1, 1).view("uint8")
     found: NDArray[np.bool_] = np.any([(raw == poison).all(axis=1) for poison in POISONS], axis=0)
-    return found
-
-
-def _ranges(wrong: NDArray[np.bool_]) -> Sequence[str]:
-    """Along which dimensions the wrong ones lie together."""
-    found = []
-    for axis, length in zip(count(), wrong.shape, strict=False):
-        others = tuple(other for other in range(wrong.ndim) if other != axis)
-        places = np.flatnonzero(wrong.any(axis=others) if others else wrong)
-        first, last = int(places[0]), int(places[-1])
-        if last - first + 1 < length:
-            told = f"at {first}" if first == last else f"from {first} to {last}"
-            found.append(f"in dimension {axis} (of {length}) all are {told}")
     return found

@@ -1,7 +1,7 @@
-"""What this machine can do at most: bytes that one core reads in a second, operations that it computes. Measured by code of the judge's own.
+"""Ceilings of this machine: bytes that one core reads in a second, operations that it computes. Measured by code of the evaluator's own.
 
 A kernel cannot be faster than both allow, so one that seems to be was timed wrongly, or has not done its work. Source: the roofline model (Williams, Waterman and Patterson 2009, https://doi.org/10.1145/1498765.1498785).
-Invariant: the fastest of several measurements counts, for whatever else ran meanwhile only makes slower."""
+The fastest of several measurements counts, for whatever else ran meanwhile only makes slower."""
 
 from collections.abc import Callable
 from contextlib import contextmanager
@@ -27,7 +27,7 @@ _RESULT, _DATA = NATIVE_BLOCK, NATIVE_BLOCK + 512
 
 
 class Ceilings:
-    """Of one machine; measured when first asked for."""
+    """Ceilings of one machine; measured when first asked for."""
 
     def __init__(self, compiler: Compiler) -> None:
         self._compiler = compiler
@@ -36,7 +36,7 @@ class Ceilings:
         self._arithmetic = 0.0
 
     def least_seconds(self, anchor: Candidate, moved: int, operations: int, *, again: bool = False) -> float:
-        """The longer of reading so many bytes from where memory of that size lies when it has just been used, and of so many operations in single precision. `anchor` is a program that the judge
+        """Returns the longer of reading so many bytes from where memory of that size lies when it has just been used, and of so many operations in single precision. `anchor` is a program that the evaluator
         trusts, in whose place its own code runs. `again`: measured once more, for something may have slowed the first measurement down."""
         size = _class(moved)
         if again or size not in self._reading or not self._arithmetic:
@@ -48,7 +48,7 @@ class Ceilings:
 
     @contextmanager
     def _calls(self, anchor: Candidate, size: int) -> Any:
-        """A function that gives how much is done in a second, where one time of a kind does so much."""
+        """Yields a function that gives how much is done in a second, where one time of a kind does so much."""
         with (
             Segment(_DATA + size) as segment,
             anchor.session(files={LIBRARY: self._built(anchor)}, timed=True) as session,
@@ -66,18 +66,18 @@ class Ceilings:
     def _built(self, anchor: Candidate) -> bytes:
         if not self._library:
             files = {"ceilings.c": _SOURCE.read_bytes(), "loop.c": native_source().encode()}
-            command = [*self._compiler.own(_FLAGS), *LINK, "-o", LIBRARY, *files]
+            command = [*self._compiler.own_command(_FLAGS), *LINK, "-o", LIBRARY, *files]
             self._library = anchor.build(command, [LIBRARY], files=files)[LIBRARY]
         return self._library
 
 
 def _class(size: int) -> int:
-    """The power of two at which a size is measured: not larger than it, so that no slower memory is needed."""
+    """Returns the power of two at which a size is measured: not larger than it, so that no slower memory is needed."""
     return min(max(_SMALLEST, 1 << (size.bit_length() - 1)), _LARGEST)
 
 
 def _fastest(seconds: Callable[[int], float], amount: int) -> float:
-    """How much of what is `amount` each time is done in a second: the best of some tries that each take long enough."""
+    """Returns how much of what is `amount` each time is done in a second: the best of some tries that each take long enough."""
     times = 1
     while (taken := seconds(times)) < _LEAST:
         times *= 2 if taken <= 0 else min(16, max(2, int(1.5 * _LEAST / taken) + 1))

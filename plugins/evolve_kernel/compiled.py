@@ -1,6 +1,6 @@
 """The back end of C and C++: objects that passed the gate, in native sessions of two processes that share one piece of memory.
 
-Invariant: what is linked is the object that was looked through, the judge's glue and the engine's loop; both sides find the same bytes at the same places of the same physical memory before each call."""
+What is linked is the object that was looked through, the evaluator's glue and the engine's loop; both sides find the same bytes at the same places of the same physical memory before each call."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,11 +12,11 @@ from typing import Any, Protocol
 
 from evolve import NATIVE_BLOCK, Candidate, Segment, SessionFailed, Timed, native_source
 from evolve.types import Task, TaskError
-from evolve_kernel import ceilings, gate, glue
-from evolve_kernel.arguments import Argument
-from evolve_kernel.backend import Built, Called, Question, Refused, Side
-from evolve_kernel.compiler import LISTER, REMARKS, SUFFIXES, compiler, remarks, simd_share
+from evolve_kernel import ceilings, gate
+from evolve_kernel.backend import Built, Called, Question, RefusedProgram, Side
+from evolve_kernel.compiler import LISTER, SUFFIXES, compiler, simd_share
 from evolve_kernel.layout import OUTSIDE, Layout, segment_for
+from evolve_kernel.problem import C_TYPES, Argument
 from evolve_kernel.settings import KernelSettings
 
 LIBRARY = "kernel.so"
@@ -32,16 +32,50 @@ _OUTSIDE = 0.25
 """What a process may do beside its calls, as a share of them; there is nothing for it to do."""
 
 
+NOTHING, CALL, TOUCH = range(3)
+"""What the first number of a call asks for: nothing, so that the cost of it can be measured; the program's function; a look at each page of so much memory, so that it is in the process's reach."""
+_BODY = """enum {{ CALL = {call}, TOUCH = {touch} }};
+#include "{header}"
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#define DEFAULT_MODES() _mm_setcsr(0x1f80)
+#elif defined(__aarch64__)
+#define DEFAULT_MODES() __asm__ volatile("msr fpcr, xzr")
+#else
+#define DEFAULT_MODES() ((void)0)
+#endif
+
+void evolve_call(void **pointers, const long *numbers);
+
+void evolve_call(void **pointers, const long *numbers)
+{{
+    volatile char *memory = pointers[0];
+    switch (numbers[0]) {{
+    case CALL:
+        /* What a program has set of rounding and of the smallest numbers holds for no other call. */
+        DEFAULT_MODES();
+        {function}({arguments});
+        DEFAULT_MODES();
+        break;
+    case TOUCH:
+        for (long i = 0; i < numbers[1]; i += 4096)
+            memory[i] = memory[i];
+        break;
+    }}
+}}
+"""
+
+
 class Native(Protocol):
-    """What is needed of a native session."""
+    """Part of a native session that is used here."""
 
     def call(self, pointers: Sequence[int] = (), numbers: Sequence[int] = (), *, seconds: float | None = None) -> Timed:
-        """One timed call."""
+        """Returns one timed call."""
         ...
 
 
 class CompiledBackend:
-    """Of one task. Raises `TaskError` where there is no compiler, or the task has no source or header."""
+    """Back end of one task. Raises `TaskError` where there is no compiler, or the task has no source or header."""
 
     shortest = 1e-4
 
@@ -49,40 +83,37 @@ class CompiledBackend:
         self._settings = settings
         self._compiler = compiler(settings.language)
         self._source = source_of(task, settings)
-        self._glue = glue.source(settings.function, settings.header, signature)
+        self._glue = glue_source(settings.function, settings.header, signature)
         self._own: Mapping[str, bytes] | None = None
         self._ceilings = ceilings.Ceilings(self._compiler)
 
     def build(self, candidate: Candidate, calls: Sequence[tuple[Argument, ...]]) -> Built:
-        """Compiled, looked through, linked; for any calls."""
+        """Compiles, checks and links a program; for any calls."""
         stem = self._source.rpartition(".")[0]
         made, assembler = f"{stem}.o", f"{stem}.s"
-        told = [REMARKS] if self._compiler.remarks else []
-        kept = candidate.build(self._compiler.compiled(self._source, self._settings.flags), [made, assembler, *told])
+        kept = candidate.build(self._compiler.compile_command(self._source, self._settings.flags), [made, assembler])
         try:
-            found = gate.passed(
+            found = gate.check_object(
                 kept[made],
                 self._settings.function,
                 self._settings.functions,
                 mangled=self._settings.language == "c++",
-                most=self._settings.code_bytes,
             )
             if found.suspects:
                 listed = candidate.build(list(LISTED), [LISTING], files={"kernel.o": kept[made]})[LISTING]
                 gate.check_listing(listed.decode("utf-8", "replace"), kept[assembler].decode("utf-8", "replace"))
         except gate.Forbidden as forbidden:
-            raise Refused(f"The compiled program cannot be timed: {forbidden}.") from None
+            raise RefusedProgram(f"The compiled program cannot be timed: {forbidden}.") from None
         parts = {"kernel.o": kept[made], **self._own_parts(candidate)}
-        linked = candidate.build(self._compiler.linked(LIBRARY, list(parts)), [LIBRARY], files=parts)
+        linked = candidate.build(self._compiler.link_command(LIBRARY, list(parts)), [LIBRARY], files=parts)
         facts = {"log2_code": math.log2(found.size), "simd": simd_share(kept[assembler].decode("utf-8", "replace"))}
-        said = kept[REMARKS].decode("utf-8", "replace") if told else ""
-        return Built(linked[LIBRARY], facts, remarks(said, self._settings.remarks))
+        return Built(linked[LIBRARY], facts)
 
     @contextmanager
     def sides(
         self, candidate: Candidate, mine: Built, anchor: Candidate, theirs: Built, largest: Sequence[Argument]
     ) -> Iterator[tuple[Side, Side]]:
-        """Both in processes of their own, with one segment that has room for the `largest` arguments."""
+        """Yields both in processes of their own, with one segment that has room for the `largest` arguments."""
         with (
             segment_for(largest) as segment,
             _side(candidate, mine, segment, self._settings) as one,
@@ -91,16 +122,16 @@ class CompiledBackend:
             yield one, other
 
     def least_seconds(self, anchor: Candidate, moved: int, operations: int, *, again: bool = False) -> float:
-        """By the fastest reading of so many bytes, and the fastest arithmetic, that the judge's own code reaches on this machine."""
+        """Returns a bound by the fastest reading of so many bytes, and the fastest arithmetic, that the evaluator's own code reaches on this machine."""
         return self._ceilings.least_seconds(anchor, moved, operations, again=again)
 
     def _own_parts(self, candidate: Candidate) -> Mapping[str, bytes]:
-        """The judge's own objects, compiled once; the header that the glue includes is the task's, whatever the program brings."""
+        """Returns the evaluator's own objects, compiled once; the header that the glue includes is the task's, whatever the program brings."""
         if self._own is None:
             files = {f"{_GLUE}.c": self._glue.encode(), f"{_LOOP}.c": native_source().encode()}
-            loop = self._compiled_own(candidate, _LOOP, files)
+            loop = self._compile_own(candidate, _LOOP, files)
             try:
-                self._own = {**self._compiled_own(candidate, _GLUE, files), **loop}
+                self._own = {**self._compile_own(candidate, _GLUE, files), **loop}
             except SessionFailed as failure:
                 if failure.status != _BUILD_FAILED:
                     raise
@@ -109,13 +140,13 @@ class CompiledBackend:
                 ) from failure
         return self._own
 
-    def _compiled_own(self, candidate: Candidate, name: str, files: Mapping[str, bytes]) -> Mapping[str, bytes]:
+    def _compile_own(self, candidate: Candidate, name: str, files: Mapping[str, bytes]) -> Mapping[str, bytes]:
         made = f"{name}.o"
-        return candidate.build([*self._compiler.own(), "-c", "-o", made, f"{name}.c"], [made], files=files)
+        return candidate.build([*self._compiler.own_command(), "-c", "-o", made, f"{name}.c"], [made], files=files)
 
 
 def source_of(task: Task, settings: KernelSettings) -> str:
-    """The one file of the program that is compiled; raises `TaskError`."""
+    """Returns the one file of the program that is compiled; raises `TaskError`."""
     suffixes = SUFFIXES[settings.language]
     found = [path for path in task.seed.files if PurePosixPath(path).suffix in suffixes]
     if len(found) != 1:
@@ -134,8 +165,8 @@ def source_of(task: Task, settings: KernelSettings) -> str:
 def _side(candidate: Candidate, built: Built, segment: Segment, settings: KernelSettings) -> Iterator[Side]:
     with candidate.session(files={LIBRARY: built.loaded}, timed=True) as session:
         native = session.native(LIBRARY, segment)
-        native.call((NATIVE_BLOCK,), (glue.TOUCH, segment.size - NATIVE_BLOCK))
-        nothing = median(native.call((), (glue.NOTHING,)).cpu for _ in range(_NOTHINGS))
+        native.call((NATIVE_BLOCK,), (TOUCH, segment.size - NATIVE_BLOCK))
+        nothing = median(native.call((), (NOTHING,)).cpu for _ in range(_NOTHINGS))
         yield CompiledSide(native, segment, nothing, settings.seconds)
 
 
@@ -149,22 +180,36 @@ class CompiledSide:
     seconds: float
 
     def call(self, question: Question, poison: int) -> Called:
-        """One call; see `Side.call`."""
+        """Returns one call; see `Side.call`."""
         layout = Layout.of(self.segment, question.arguments, question.draw)
         layout.seal()
-        # Twice: whoever is called first, after the judge has computed something else, would find less of it in the caches than who follows.
+        # Twice: whoever is called first, after the evaluator has computed something else, would find less of it in the caches than who follows.
         layout.prepare(question.inputs, poison)
         layout.prepare(question.inputs, poison)
-        timed = self.native.call(layout.places, (glue.CALL, *layout.numbers), seconds=self.seconds)
-        tag = layout.violation(question.inputs) or ("" if layout.sealed else OUTSIDE) or _clocks(timed)
+        timed = self.native.call(layout.places, (CALL, *layout.numbers), seconds=self.seconds)
+        tag = layout.violation(question.inputs) or ("" if layout.is_sealed else OUTSIDE) or _clocks(timed)
         return Called(layout.outputs(), timed.cpu - self.nothing, tag)
 
 
 def _clocks(timed: Timed) -> str:
-    """What the clocks say against each other; empty where they agree. Wall time may be anything longer: the machine may do something else. Where that
+    """Returns what the clocks say against each other; empty where they agree. Wall time may be anything longer: the machine may do something else. Where that
     is a virtual one that stands still after a call is done, and before the program is stopped, the kernel counts it as the program's."""
     if timed.cpu > _MORE_THAN_WALL * timed.span + _AT_ONCE:
         return "more processor time than wall time"
     if timed.outside > _OUTSIDE * timed.cpu + _AT_ONCE:
         return "work outside of the timed call"
     return ""
+
+
+def glue_source(function: str, header: str, arguments: Sequence[Argument]) -> str:
+    """Returns C that calls a kernel with these arguments: made from the task alone, so that no other code of the evaluator's runs in a kernel's process while it is timed."""
+    passed, pointers, numbers = [], 0, 1
+    for one in arguments:
+        if one.kind == "number":
+            passed.append(f"numbers[{numbers}]")
+            numbers += 1
+        else:
+            constant = "const " if one.kind == "in" else ""
+            passed.append(f"({constant}{C_TYPES[one.dtype]} *)pointers[{pointers}]")
+            pointers += 1
+    return _BODY.format(call=CALL, touch=TOUCH, header=header, function=function, arguments=", ".join(passed))

@@ -1,6 +1,6 @@
-"""The system's compiler and the judge's own flags.
+"""The system's compiler and the evaluator's own flags.
 
-Invariant: a program decides no flag; what the judge compiles for itself is compiled with the same compiler."""
+A program decides no flag; what the evaluator compiles for itself is compiled with the same compiler."""
 
 import functools
 import re
@@ -35,7 +35,7 @@ FLAGS = (
 )
 """Of a program's object."""
 OWN = ("-std=gnu11", "-O2", "-fPIC", "-fno-lto", "-Wall", "-Werror", "-fvisibility=hidden")
-"""Of the judge's own parts."""
+"""Of the evaluator's own parts."""
 LINK = (
     "-shared",
     "-fno-lto",
@@ -48,24 +48,19 @@ LINK = (
     "-Wl,-z,separate-code",
     "-Wl,-Bsymbolic",
 )
-REMARKS = "loops.txt"
-_SAID = re.compile(r"^[^:\n]*:(\d+):\d+: (missed|optimized): +(.*)$", re.MULTILINE)
-_SAID_LENGTH = 160
 _X86_ONLY = "-fcf-protection=none"
 
 
 @dataclass(frozen=True, slots=True)
 class Compiler:
-    """`command` is on the path; `remarks`: it says in a file what it made of loops."""
+    """`command` is on the path."""
 
     command: str
     language: str
-    remarks: bool
     x86: bool
 
-    def compiled(self, source: str, flags: Sequence[str]) -> list[str]:
-        """The command that makes `stem.o` and `stem.s` of a source."""
-        told = [f"-fopt-info-vec-optimized-missed={REMARKS}"] if self.remarks else []
+    def compile_command(self, source: str, flags: Sequence[str]) -> list[str]:
+        """Returns the command that makes `stem.o` and `stem.s` of a source."""
         fixed = [flag for flag in FLAGS if self.x86 or flag != _X86_ONLY]
         made = f"{source.rpartition('.')[0]}.o"
         return [
@@ -73,7 +68,6 @@ class Compiler:
             *STANDARDS[self.language],
             *fixed,
             *flags,
-            *told,
             "-save-temps=obj",
             "-c",
             "-o",
@@ -81,18 +75,18 @@ class Compiler:
             source,
         ]
 
-    def own(self, flags: Sequence[str] = ()) -> list[str]:
-        """The command that compiles the judge's own parts; their names follow."""
+    def own_command(self, flags: Sequence[str] = ()) -> list[str]:
+        """Returns the command that compiles the evaluator's own parts; their names follow."""
         return [COMMANDS["c"], *OWN, *flags]
 
-    def linked(self, library: str, objects: Sequence[str]) -> list[str]:
-        """The command that links objects."""
+    def link_command(self, library: str, objects: Sequence[str]) -> list[str]:
+        """Returns the command that links objects."""
         return [self.command, *LINK, "-o", library, *objects, "-lm"]
 
 
 @functools.cache
 def compiler(language: str) -> Compiler:
-    """That of a language on this machine; raises `TaskError` where it has none."""
+    """Returns that of a language on this machine; raises `TaskError` where it has none."""
     for command in (COMMANDS["c"], COMMANDS[language]):
         if shutil.which(command) is None:
             raise TaskError(
@@ -104,16 +98,8 @@ def compiler(language: str) -> Compiler:
         raise TaskError(
             f"what a compiler makes is listed by {LISTER!r}, and this machine has no such command. Do: install binutils"
         )
-    said = subprocess.run([command, "--version"], capture_output=True, text=True, check=False, timeout=60).stdout
     machine = subprocess.run([command, "-dumpmachine"], capture_output=True, text=True, check=False, timeout=60).stdout
-    return Compiler(command, language, "Free Software Foundation" in said, machine.startswith("x86_64"))
-
-
-def remarks(said: str, most: int) -> tuple[str, ...]:
-    """What it said about loops that stayed scalar, and then about others, a line of the source each, no line twice."""
-    found = [(kind == "optimized", int(line), text[:_SAID_LENGTH].strip()) for line, kind, text in _SAID.findall(said)]
-    lines = [f"line {line}: {text}" for _, line, text in sorted(found, key=lambda one: one[:2])]
-    return tuple(dict.fromkeys(lines))[:most]
+    return Compiler(command, language, machine.startswith("x86_64"))
 
 
 _INSTRUCTION = re.compile(r"^\t([a-z][a-z0-9.]*)(?:\t(.*))?$", re.MULTILINE)
@@ -122,7 +108,7 @@ _SCALAR = re.compile(r"(?:ss|sd|sh)$|^v?(?:movd|movq|cvtt?s[sdi]2|comis|ucomis)"
 
 
 def simd_share(assembler: str) -> float:
-    """The share of instructions of a compiler's assembler that work on several numbers at once."""
+    """Returns the share of instructions of a compiler's assembler that work on several numbers at once."""
     instructions = [(name, operands) for name, operands in _INSTRUCTION.findall(assembler) if not name.startswith(".")]
     packed = sum(bool(_WIDE.search(operands)) and not _SCALAR.search(name) for name, operands in instructions)
     return packed / len(instructions) if instructions else 0.0

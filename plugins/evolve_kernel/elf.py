@@ -1,6 +1,6 @@
 """A strict reader of relocatable object files (ELF, 64 bits, little-endian), as a compiler leaves them.
 
-Source: System V ABI, chapter 4, https://refspecs.linuxfoundation.org/elf/gabi4+/contents.html. Invariant: every offset, size and index is looked at before it is used; whatever a file holds, the result is
+Source: System V ABI, chapter 4, https://refspecs.linuxfoundation.org/elf/gabi4+/contents.html. Every offset, size and index is looked at before it is used; whatever a file holds, the result is
 an `ObjectFile` or `Malformed`, in a time that the file's size bounds."""
 
 import struct
@@ -32,7 +32,7 @@ class Malformed(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class ElfSection:
     """`content` is empty where the file holds none (`NOBITS`); `size` counts all the same."""
 
     name: str
@@ -68,16 +68,16 @@ class Relocation:
 
 @dataclass(frozen=True, slots=True)
 class ObjectFile:
-    """What an object file says."""
+    """Contents of an object file."""
 
     machine: int
-    sections: tuple[Section, ...]
+    sections: tuple[ElfSection, ...]
     symbols: tuple[Symbol, ...]
     relocations: tuple[Relocation, ...]
 
 
 def read(content: bytes) -> ObjectFile:
-    """The object in these bytes; raises `Malformed`."""
+    """Returns the object in these bytes; raises `Malformed`."""
     if len(content) < _HEADER.size or not content.startswith(_IDENTITY):
         raise Malformed("it does not begin as an ELF file of 64 bits, little-endian")
     _, kind, machine, *_, section_size, count, names = _HEADER.unpack_from(content)
@@ -87,7 +87,7 @@ def read(content: bytes) -> ObjectFile:
     heads = [_SECTION.unpack(_slice(content, start + index * _SECTION.size, _SECTION.size)) for index in range(count)]
     titles = _content(content, heads[names])
     sections = tuple(
-        Section(_text(titles, head[0]), head[1], head[2], head[5], head[6], head[7], _content(content, head))
+        ElfSection(_text(titles, head[0]), head[1], head[2], head[5], head[6], head[7], _content(content, head))
         for head in heads
     )
     symbols = _symbols(sections)
@@ -111,8 +111,8 @@ def _text(titles: bytes, start: int) -> str:
     return titles[start:end].decode("utf-8", "backslashreplace")
 
 
-def _symbols(sections: tuple[Section, ...]) -> tuple[Symbol, ...]:
-    """Of the one table that there may be."""
+def _symbols(sections: tuple[ElfSection, ...]) -> tuple[Symbol, ...]:
+    """Returns the symbols of the one table that there may be."""
     tables = [section for section in sections if section.kind == SYMTAB]
     if len(tables) != 1:
         raise Malformed(f"it has {len(tables)} tables of symbols")
@@ -130,7 +130,7 @@ def _symbols(sections: tuple[Section, ...]) -> tuple[Symbol, ...]:
     return found
 
 
-def _relocations(sections: tuple[Section, ...], symbols: tuple[Symbol, ...]) -> tuple[Relocation, ...]:
+def _relocations(sections: tuple[ElfSection, ...], symbols: tuple[Symbol, ...]) -> tuple[Relocation, ...]:
     found = []
     for section in sections:
         if section.kind == REL:

@@ -1,14 +1,14 @@
-"""What may be in an object that is linked and timed: one function, constants, calls of a few functions of the library. Nothing else.
+"""Gate for objects that are linked and timed: one function, constants, calls of a few functions of the library. Nothing else.
 
 What has no memory of its own between calls cannot keep answers, what runs at no other time than its call cannot work ahead, and what reaches neither the system nor a clock cannot lie about its time.
-Invariant: what is not allowed here by name is refused; a refusal says what was found, in words for whoever wrote the program."""
+What is not allowed here by name is refused; a refusal says what was found, in words for whoever wrote the program."""
 
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from evolve_kernel import elf
-from evolve_kernel.elf import ObjectFile, Section, Symbol
+from evolve_kernel.elf import ElfSection, ObjectFile, Symbol
 
 ALWAYS = frozenset({"memcpy", "memmove", "memset"})
 """Functions that a compiler calls of its own accord."""
@@ -62,17 +62,17 @@ class Forbidden(Exception):
     """An object with something in it that no kernel needs; the text names it."""
 
 
-def passed(
+def check_object(
     content: bytes, function: str, allowed: Collection[str], *, mangled: bool = False, most: int = 1 << 20
 ) -> Passed:
-    """What is known of an object that may be linked: `function` is the one symbol that others see, and of others it needs `allowed` at most. `mangled`: C++ may leave copies of its
+    """Returns what is known of an object that may be linked: `function` is the one symbol that others see, and of others it needs `allowed` at most. `mangled`: C++ may leave copies of its
     templates and inline functions. Raises `Forbidden`."""
     try:
         read = elf.read(content)
     except elf.Malformed as error:
         raise Forbidden(f"what the compiler has left is no object file: {error}") from None
     if read.machine not in _CALLS:
-        raise Forbidden("it is compiled for a machine that this judge does not know; x86-64 and AArch64 it does")
+        raise Forbidden("it is compiled for a machine that this evaluator does not know; x86-64 and AArch64 it does")
     for section in read.sections:
         _check_section(section)
     _check_symbols(read, function, mangled)
@@ -84,18 +84,19 @@ def passed(
     suspects = dict.fromkeys(
         name for content in (*code, *_joints(read.machine, code)) for name in _instructions(read.machine, content)
     )
+    # Instructions of AArch64 have a fixed length, so that what was found is one; on x86 the bytes may be part of another.
     if suspects and read.machine != elf.X86_64:
         raise Forbidden(f"its code has {next(iter(suspects))}")
     return Passed(size, tuple(suspects))
 
 
 def _joints(machine: int, code: Sequence[bytes]) -> Iterator[bytes]:
-    """Where one section of code may end and another begin when both are linked, in whatever order; instructions of AArch64 lie at multiples of their length."""
+    """Yields bytes where one section of code may end and another begin when both are linked, in whatever order; instructions of AArch64 lie at multiples of their length."""
     if machine == elf.X86_64:
         yield from (one[-2:] + other[:2] for one in code for other in code if one is not other)
 
 
-def _check_section(section: Section) -> None:
+def _check_section(section: ElfSection) -> None:
     name, flags = section.name, section.flags
     if section.kind in _AT_LOADING or name.startswith(_NAMED_AT_LOADING):
         raise Forbidden(f"it has code that runs when it is loaded ({name})")
@@ -151,7 +152,7 @@ def _is_the_function(read: ObjectFile, symbol: Symbol, function: str) -> bool:
 
 
 def _check_needs(read: ObjectFile, allowed: Collection[str]) -> None:
-    """Of what it does not define: named functions alone, and those only called."""
+    """Raises `Forbidden` where it needs more than named functions, or does more than call them."""
     for symbol in read.symbols[1:]:
         if symbol.section == elf.UNDEFINED and symbol.name not in allowed:
             raise Forbidden(
@@ -164,7 +165,7 @@ def _check_needs(read: ObjectFile, allowed: Collection[str]) -> None:
 
 
 def _instructions(machine: int, code: bytes) -> Iterator[str]:
-    """Names of forbidden ones whose bytes are in the code, wherever they begin on x86."""
+    """Yields names of forbidden ones whose bytes are in the code, wherever they begin on x86."""
     if machine == elf.X86_64:
         yield from (name for pattern, name in _FORBIDDEN.items() if pattern in code)
         return

@@ -1,7 +1,7 @@
 """Compiles a kernel in CUDA and asks it how it wants to be launched: in a process in which no host code of the program runs, for it has none.
 
 NVIDIA's compiler as a library (https://docs.nvidia.com/cuda/nvrtc/) by `ctypes`: no `nvcc`, no headers, no C++ compiler of the host, and a text becomes a binary within a second. The text defines `extern "C" __global__ void NAME(arguments...)`
-and a second kernel `NAME_plan(int *plan, numbers...)`, which one thread runs: it writes the grid (3), the block (3) and the bytes of dynamic shared memory. Invariant: as in `gpu_recorder`."""
+and a second kernel `NAME_plan(int *plan, numbers...)`, which one thread runs: it writes the grid (3), the block (3) and the bytes of dynamic shared memory. As in `gpu_recorder`."""
 
 import ctypes
 import ctypes.util
@@ -11,8 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from evolve_kernel.gpu_driver import Driver, Memory
-from evolve_kernel.gpu_graphs import Graphs, Launch
+from evolve_kernel.gpu_driver import Driver, Graphs, Launch, Memory
 
 _NAMES = ("libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so")
 _PACKAGES = ("nvidia.cuda_nvrtc", "nvidia.cu13")
@@ -21,7 +20,7 @@ _LARGEST_LOG = 8000
 
 
 class CompileError(Exception):
-    """What the compiler says of the text."""
+    """Text that does not compile, with the compiler's words."""
 
 
 def record(
@@ -30,7 +29,7 @@ def record(
     """As `gpu_recorder.record`, of one kernel that is launched once in each call."""
     opened = Driver() if driver is None else driver
     try:
-        binary = compiled(text, opened.facts()["arch"], compiler() if library is None else library)
+        binary = compile_text(text, opened.facts()["arch"], compiler() if library is None else library)
     except CompileError as error:
         return {"refused": f"the program does not compile:\n{error}"}
     module = opened.module(binary)
@@ -41,8 +40,8 @@ def record(
 
 
 def compiler() -> Any:
-    """NVIDIA's compiler: of a package that comes with torch, else of the system. Raises `OSError` where there is none."""
-    for place in (*_packaged(), *_NAMES, ctypes.util.find_library("nvrtc")):
+    """Returns NVIDIA's compiler: of a package that comes with torch, else of the system. Raises `OSError` where there is none."""
+    for place in (*_list_libraries(), *_NAMES, ctypes.util.find_library("nvrtc")):
         try:
             return ctypes.CDLL(place)
         except (OSError, TypeError):
@@ -50,8 +49,8 @@ def compiler() -> Any:
     raise OSError("there is no library nvrtc. Do: install torch, or the package nvidia-cuda-nvrtc")
 
 
-def compiled(text: str, arch: int, library: Any) -> bytes:
-    """The binary of a text for devices like `arch`, such as 90; raises `CompileError` with what the compiler says."""
+def compile_text(text: str, arch: int, library: Any) -> bytes:
+    """Returns the binary of a text for devices like `arch`, such as 90; raises `CompileError` with what the compiler says."""
     program = ctypes.c_void_p()
     source, options = ctypes.c_char_p(text.encode()), [f"--gpu-architecture=sm_{arch}".encode(), b"--std=c++17"]
     _succeeds(library.nvrtcCreateProgram(ctypes.byref(program), source, b"kernel.cu", 0, None, None), "create")
@@ -76,7 +75,7 @@ def _succeeds(code: int, what: str) -> None:
         raise CompileError(f"the compiler cannot {what} (error {code})")
 
 
-def _packaged() -> Iterator[str]:
+def _list_libraries() -> Iterator[str]:
     for package in _PACKAGES:
         try:
             found = importlib.util.find_spec(package)
@@ -87,7 +86,7 @@ def _packaged() -> Iterator[str]:
 
 
 def _launch(driver: Driver, plan: int, call: Sequence[Any]) -> list[Any]:
-    """The one launch of a call: all arguments in their order, in the sizes that the plan has written."""
+    """Returns the one launch of a call: all arguments in their order, in the sizes that the plan has written."""
     numbers = [value.to_bytes(8, "little", signed=True) for kind, _, _, _, value in call if kind == "number"]
     graphs, memory, told = Graphs(driver), Memory(driver), (ctypes.c_int * _PLAN)()
     room = memory.allocate(4 * _PLAN)

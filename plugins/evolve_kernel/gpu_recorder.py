@@ -1,8 +1,8 @@
 """Records what the launches of a program in Triton are: in a process of its own, in which the program's Python runs, and nothing is timed.
 
-The judge places this file and its neighbours in a candidate's box, as the module whose functions are called. It calls `launch` of the program once on buffers of zeros, which compiles, and
+The evaluator places this file and its neighbours in a candidate's box, as the module whose functions are called. It calls `launch` of the program once on buffers of zeros, which compiles, and
 once more while a stream is captured, and reads the captured graph. Nothing that it gives is trusted: it is what the program claims to be, and what is timed is that and nothing else.
-Invariant: no input that counts is ever in this process."""
+No input that counts is ever in this process."""
 
 import importlib
 import importlib.util
@@ -12,8 +12,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from evolve_kernel.gpu_driver import Driver
-from evolve_kernel.gpu_graphs import Graphs, Launch, launches
+from evolve_kernel.gpu_driver import Driver, Graphs, Launch, launches
 
 _PROGRAM = "evolve_program"
 _ADDRESS = 8
@@ -21,7 +20,7 @@ _LARGEST = 8
 """Bytes of a parameter that is a number."""
 
 
-class Refused(Exception):
+class Unrecordable(Exception):
     """A program that cannot be recorded; the text says why."""
 
 
@@ -32,14 +31,14 @@ def record(text: str, calls: Sequence[Any], driver: Driver | None = None) -> dic
     torch = importlib.import_module("torch")
     binaries: dict[int, tuple[str, bytes]] = {}
     _watch(importlib.import_module("triton.runtime").driver.active.utils, binaries)
-    found = _imported(text)
+    found = _import_program(text)
     launch = getattr(found, "launch", None)
     if not callable(launch):
         return {"refused": "the program defines no function launch(...), which is called with all arguments"}
     recorder = _Recorder(torch, Driver() if driver is None else driver, binaries)
     try:
-        recorded = [recorder.recorded(launch, call) for call in calls]
-    except Refused as refused:
+        recorded = [recorder.record_call(launch, call) for call in calls]
+    except Unrecordable as refused:
         return {"refused": str(refused)}
     return {"kernels": recorder.kernels(), "calls": recorded}
 
@@ -54,23 +53,23 @@ class _Recorder:
         self._binaries = binaries
         self._seen: list[int] = []
 
-    def recorded(self, launch: Callable[..., Any], call: Sequence[Any]) -> list[Any]:
-        """The launches of one call."""
-        made = [self._made(*argument) for argument in call]
+    def record_call(self, launch: Callable[..., Any], call: Sequence[Any]) -> list[Any]:
+        """Returns the launches of one call."""
+        made = [self._make_argument(*argument) for argument in call]
         tensors = [one for one in made if not isinstance(one, int)]
         launch(*made)
         self._torch.cuda.synchronize()
         stream = self._torch.cuda.Stream()
         with self._torch.cuda.stream(stream):
-            graph = self._graphs.captured(lambda _: launch(*made), stream.cuda_stream)
+            graph = self._graphs.capture(lambda _: launch(*made), stream.cuda_stream)
         try:
             found = launches(self._driver, graph)
         except ValueError as error:
-            raise Refused(f"launch(...) cannot be captured as launches of kernels: {error}") from None
-        return [self._told(one, tensors) for one in found]
+            raise Unrecordable(f"launch(...) cannot be captured as launches of kernels: {error}") from None
+        return [self._encode_launch(one, tensors) for one in found]
 
     def kernels(self) -> list[Any]:
-        """Each that was launched, with its binary as an array of bytes."""
+        """Returns each that was launched, with its binary as an array of bytes."""
         numpy = importlib.import_module("numpy")
         told = []
         for function in self._seen:
@@ -78,23 +77,23 @@ class _Recorder:
             told.append([name, numpy.frombuffer(binary, "uint8"), self._driver.resources(function)])
         return told
 
-    def _made(self, kind: str, name: str, dims: Sequence[int], dtype: str, value: int) -> Any:
+    def _make_argument(self, kind: str, name: str, dims: Sequence[int], dtype: str, value: int) -> Any:
         if kind == "number":
             return value
         return self._torch.zeros(tuple(dims), dtype=getattr(self._torch, dtype), device="cuda")
 
-    def _told(self, launch: Launch, tensors: Sequence[Any]) -> list[Any]:
+    def _encode_launch(self, launch: Launch, tensors: Sequence[Any]) -> list[Any]:
         if launch.function not in self._binaries:
-            raise Refused("launch(...) launches a kernel that is not the program's own, such as a library's")
+            raise Unrecordable("launch(...) launches a kernel that is not the program's own, such as a library's")
         if launch.function not in self._seen:
             self._seen.append(launch.function)
         parameters = [self._parameter(one, tensors) for one in launch.parameters]
         return [self._seen.index(launch.function), [*launch.grid], [*launch.block], launch.shared, parameters]
 
     def _parameter(self, raw: bytes, tensors: Sequence[Any]) -> list[Any] | str:
-        """A place in one of the arrays, or a number as hexadecimal digits."""
+        """Returns a place in one of the arrays, or a number as hexadecimal digits."""
         if len(raw) > _LARGEST:
-            raise Refused("a kernel gets a descriptor; only arrays and numbers can be given to one")
+            raise Unrecordable("a kernel gets a descriptor; only arrays and numbers can be given to one")
         if len(raw) == _ADDRESS:
             value = int.from_bytes(raw, "little")
             for index, tensor in enumerate(tensors):
@@ -102,7 +101,7 @@ class _Recorder:
                     return [index, value - tensor.data_ptr()]
             for block in self._torch.cuda.memory_snapshot():
                 if 0 <= value - block["address"] < block["total_size"]:
-                    raise Refused("a kernel gets memory that the program has allocated; all memory is an argument")
+                    raise Unrecordable("a kernel gets memory that the program has allocated; all memory is an argument")
         return raw.hex()
 
 
@@ -116,16 +115,16 @@ def _watch(utils: Any, binaries: dict[int, tuple[str, bytes]]) -> None:
     """Notes each binary that Triton loads, by the handle of its function."""
     load = utils.load_binary
 
-    def noted(name: str, binary: bytes, *rest: Any) -> Any:
+    def note_binary(name: str, binary: bytes, *rest: Any) -> Any:
         found = load(name, binary, *rest)
         binaries[int(found[1])] = (name, bytes(binary))
         return found
 
-    utils.load_binary = noted
+    utils.load_binary = note_binary
 
 
-def _imported(text: str) -> Any:
-    """The program as a module with a file of its own, which Triton reads again."""
+def _import_program(text: str) -> Any:
+    """Returns the program as a module with a file of its own, which Triton reads again."""
     place = Path(f"{_PROGRAM}.py").absolute()
     place.write_text(text, encoding="utf-8")
     spec = importlib.util.spec_from_file_location(_PROGRAM, place)

@@ -1,13 +1,12 @@
-"""What times kernels on a GPU: in a process of its own, in which no line of a program's Python runs.
+"""Timing of kernels on a GPU, in a process of its own, in which no line of a program's Python runs.
 
-The judge places this file and its neighbours in a candidate's box, as the module whose functions are called, and gives it compiled kernels and the launches that a
-recorder has seen. Invariant: graph, events and memory are this code's own; of a program there is only what runs on the device, and of what that keeps there nothing outlives a call."""
+The evaluator places this file and its neighbours in a candidate's box, as the module whose functions are called, and gives it compiled kernels and the launches that a
+recorder has seen. Graph, events and memory are this code's own; of a program there is only what runs on the device, and of what that keeps there nothing outlives a call."""
 
 from collections.abc import Sequence
 from typing import Any
 
-from evolve_kernel.gpu_driver import Driver, Memory
-from evolve_kernel.gpu_graphs import Graphs, Launch
+from evolve_kernel.gpu_driver import Driver, Graphs, Launch, Memory
 
 _LEAST_FLUSHED = 128 << 20
 _CACHES = 2
@@ -30,7 +29,7 @@ def refill(image: Any, start: int, launches: Sequence[Any]) -> None:
 
 
 def replay() -> float:
-    """The launches, once, until the device has come to rest: seconds between the events around them."""
+    """Returns the launches, once, until the device has come to rest: seconds between the events around them."""
     return _opened[0].replay()
 
 
@@ -45,7 +44,7 @@ def give(image: Any, start: int) -> None:
 
 
 def bandwidth() -> float:
-    """The most bytes that the device has read and written in a second, while it copied."""
+    """Returns the most bytes that the device has read and written in a second, while it copied."""
     return _opened[0].bandwidth()
 
 
@@ -65,7 +64,7 @@ class Runner:
         self._flushed = max(_LEAST_FLUSHED, _CACHES * self.facts["l2"])
         self._flush = self._memory.allocate(self._flushed)
         self._events = (self._graphs.event(), self._graphs.event())
-        self._empty = self._graphs.ready(self._graphs.captured(lambda stream: None))
+        self._empty = self._graphs.ready(self._graphs.capture(lambda stream: None))
         self._graph = 0
         self._calls = 0
 
@@ -73,8 +72,8 @@ class Runner:
         """See the function of this name."""
         self._calls += 1
         self._load()
-        made = [self._launched(launch) for launch in launches]
-        self._graph = self._graphs.ready(self._graphs.captured(lambda stream: self._launch_all(made)))
+        made = [self._decode_launch(launch) for launch in launches]
+        self._graph = self._graphs.ready(self._graphs.capture(lambda stream: self._launch_all(made)))
         self._memory.fill(self._room, self._calls % 256, self._size)
         self._driver.wait()
         self._memory.put(self._room + start, image.ctypes.data, image.nbytes)
@@ -83,11 +82,11 @@ class Runner:
 
     def replay(self) -> float:
         """See the function of this name."""
-        return self._timed(self._graph)
+        return self._time(self._graph)
 
     def nothing(self) -> float:
         """See the function of this name."""
-        return self._timed(self._empty)
+        return self._time(self._empty)
 
     def give(self, image: Any, start: int) -> None:
         """See the function of this name."""
@@ -96,11 +95,11 @@ class Runner:
     def bandwidth(self) -> float:
         """See the function of this name."""
         one, other = self._memory.allocate(_COPIED), self._memory.allocate(_COPIED)
-        copy = self._graphs.ready(self._graphs.captured(lambda stream: self._memory.copy(other, one, _COPIED)))
-        return 2 * _COPIED / min(self._timed(copy) for _ in range(_TRIES))
+        copy = self._graphs.ready(self._graphs.capture(lambda stream: self._memory.copy(other, one, _COPIED)))
+        return 2 * _COPIED / min(self._time(copy) for _ in range(_TRIES))
 
     def _load(self) -> None:
-        """The kernels anew: variables on the device are as they were compiled."""
+        """Loads the kernels anew: variables on the device are as they were compiled."""
         if self._graph:
             self._graphs.forget(self._graph)
         for module in self._modules:
@@ -109,7 +108,7 @@ class Runner:
         named = zip(self._modules, self._kernels, strict=True)
         self._functions = [self._driver.function(module, name) for module, (name, _) in named]
 
-    def _timed(self, graph: int) -> float:
+    def _time(self, graph: int) -> float:
         self._graphs.replay(graph, self._events)
         self._driver.wait()
         return self._graphs.between(self._events)
@@ -118,8 +117,8 @@ class Runner:
         for launch in made:
             self._graphs.launch(launch)
 
-    def _launched(self, told: Any) -> Launch:
-        """A launch as the judge tells it: `[kernel, grid, block, shared, parameters]`, each parameter a place in the room, or bytes in hexadecimal digits."""
+    def _decode_launch(self, told: Any) -> Launch:
+        """Returns a launch as the evaluator tells it: `[kernel, grid, block, shared, parameters]`, each parameter a place in the room, or bytes in hexadecimal digits."""
         kernel, grid, block, shared, parameters = told
         values = tuple(
             (self._room + one).to_bytes(8, "little") if isinstance(one, int) else bytes.fromhex(one)

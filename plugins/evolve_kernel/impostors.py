@@ -1,6 +1,6 @@
 """Programs in C and C++ that must gain nothing, for `evolve task check`: made of the seed, and of what the header declares.
 
-Invariant: each breaks one rule of the evaluator; where the header cannot be read, those that need its parameters are left out."""
+Each breaks one rule of the evaluator; where the header cannot be read, those that need its parameters are left out."""
 
 import re
 from collections.abc import Iterator
@@ -32,7 +32,7 @@ class _Parameter:
 
 
 def impostors(path: str, seed: str, header: str, declared: str, function: str) -> list[Twin]:
-    """Of the program `seed` in the file `path`; `declared` is the text of the file `header`."""
+    """Returns impostors of the program `seed` in the file `path`; `declared` is the text of the file `header`."""
     found = {name: f"{seed}\n{text}\n" for name, text in _BESIDE.items()}
     prototype = re.search(rf"void\s+{function}\s*\(([^()]*)\)\s*;", _COMMENT.sub(" ", declared))
     if prototype is not None:
@@ -42,7 +42,7 @@ def impostors(path: str, seed: str, header: str, declared: str, function: str) -
 
 
 def _reaching(parameters: str) -> Iterator[tuple[str, str]]:
-    """What is done to memory that is not to be written."""
+    """Yields what is done to memory that is not to be written."""
     known = [_parameter(text) for text in parameters.split(",")]
     arrays = [one for one in known if one is not None and one.pointer]
     for one in [one for one in arrays if not one.constant][:1]:

@@ -1,6 +1,6 @@
-"""Where a kernel's arrays lie in shared memory, and what stands around them.
+"""Layout of a kernel's arrays in shared memory, with what stands around them.
 
-Invariant: between any two arrays, and at both ends, there are `GUARD` bytes that no honest kernel writes, and what lies beyond them can be sealed; equal arguments and equal draws give equal places, for both programs of a pair."""
+Between any two arrays, and at both ends, there are `GUARD` bytes that no honest kernel writes, and what lies beyond them can be sealed; equal arguments and equal draws give equal places, for both programs of a pair."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,8 +9,7 @@ import numpy as np
 
 from evolve import NATIVE_BLOCK, Segment
 from evolve.types import TaskError
-from evolve_kernel.arguments import Argument
-from evolve_kernel.problem import Arrays
+from evolve_kernel.problem import Argument, Arrays
 
 OUTSIDE = "wrote outside of its arrays"
 ALIGNED = 64
@@ -30,18 +29,18 @@ def _up(size: int) -> int:
 
 
 def segment_for(arguments: Sequence[Argument]) -> Segment:
-    """One that is large enough for these arguments; raises `TaskError` where the machine has no such memory."""
-    size = needed(arguments)
+    """Returns one that is large enough for these arguments; raises `TaskError` where the machine has no such memory."""
+    size = count_bytes(arguments)
     try:
         return Segment(size)
     except OSError as error:
         raise TaskError(
-            f"there is no memory of {size} bytes to share with a kernel: {error}. Do: give smaller shapes, or judge on a machine with more memory"
+            f"there is no memory of {size} bytes to share with a kernel: {error}. Do: give smaller shapes, or evaluate on a machine with more memory"
         ) from None
 
 
-def needed(arguments: Sequence[Argument]) -> int:
-    """Bytes of a segment for these arguments, whatever the draw."""
+def count_bytes(arguments: Sequence[Argument]) -> int:
+    """Returns bytes of a segment for these arguments, whatever the draw."""
     arrays = [one for one in arguments if one.kind != "number"]
     return _START + _PLACES * ALIGNED + GUARD + sum(_up(one.bytes) + GUARD for one in arrays)
 
@@ -57,7 +56,7 @@ class Layout:
 
     @classmethod
     def of(cls, segment: Segment, arguments: tuple[Argument, ...], draw: int) -> "Layout":
-        """One that `draw` decides: where in a page it begins, and what its guards are full of."""
+        """Returns one that `draw` decides: where in a page it begins, and what its guards are full of."""
         places, place = [], _START + draw % _PLACES * ALIGNED + GUARD
         for one in arguments:
             if one.kind != "number":
@@ -72,7 +71,7 @@ class Layout:
 
     @property
     def numbers(self) -> list[int]:
-        """The values of those that are none."""
+        """Values of the arguments that are numbers."""
         return [one.value for one in self.arguments if one.kind == "number"]
 
     def prepare(self, inputs: Arrays, poison: int) -> None:
@@ -91,12 +90,12 @@ class Layout:
             rest[:] = _SEAL
 
     @property
-    def sealed(self) -> bool:
-        """Whether all of that is as it was written."""
+    def is_sealed(self) -> bool:
+        """Everything beyond the guards is as it was written."""
         return all(bool((rest == _SEAL).all()) for rest in self._beyond())
 
     def outputs(self) -> Arrays:
-        """Copies of what was filled."""
+        """Returns copies of what was filled."""
         return {
             array.name: self.segment.view(place, array.dims, array.dtype).copy()
             for array, place in self.arrays
@@ -104,7 +103,7 @@ class Layout:
         }
 
     def violation(self, inputs: Arrays) -> str:
-        """What was written that must not be, in a few words; empty where nothing was."""
+        """Returns what was written that must not be, in a few words; empty where nothing was."""
         for array, place in self.arrays:
             guards = (self._guard(place - GUARD), self._after(array, place))
             if not all((guard == self.guard).all() for guard in guards):
@@ -125,5 +124,5 @@ class Layout:
         return self.segment.view(place, (GUARD,), "uint8")
 
     def _after(self, array: Argument, place: int) -> "np.ndarray[tuple[int], np.dtype[np.uint8]]":
-        """From an array's last byte to where the next guard, or the rest, begins."""
+        """Returns the bytes from an array's last one to where the next guard, or the rest, begins."""
         return self.segment.view(place + array.bytes, (GUARD + _up(array.bytes) - array.bytes,), "uint8")

@@ -1,6 +1,6 @@
 """Rounds of pairs: candidate and anchor on the same inputs, right after each other, until the race decides.
 
-Invariant: every answer of the candidate is checked, of warm-up calls too, by an oracle that is asked afterwards; a round has two pairs of every shape, one in each order, so that each weighs the same and the order cancels."""
+Every answer of the candidate is checked, of warm-up calls too, by an oracle that is asked afterwards; a round has two pairs of every shape, one in each order, so that each weighs the same and the order cancels."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -12,12 +12,14 @@ from numpy.random import Generator
 from evolve import Candidate
 from evolve.statistics import Interval, Race, combined, median_interval
 from evolve.types import TaskError
-from evolve_kernel.answers import judged
+from evolve_kernel.answers import check_answers
 from evolve_kernel.backend import Backend, Built, Called, Question, Side
-from evolve_kernel.layout import needed
-from evolve_kernel.problem import Problem, Shape, shape_name
+from evolve_kernel.layout import count_bytes
+from evolve_kernel.problem import KernelProblem, Shape, shape_name
 from evolve_kernel.settings import KernelSettings
 
+PROCESS_ROUNDS = 2
+"""Rounds of a process; then both programs get new ones."""
 IMPLAUSIBLE = 0.9
 """A time below this share of the least that is possible is none."""
 
@@ -55,7 +57,7 @@ class Timings:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What all rounds have found: `processes` holds the rounds' values, of one pair of processes after the other; `distance` how far from the answers the candidate's were at most, relative, and None where no output has a tolerance."""
+    """Measurements of all rounds: `processes` holds the rounds' values, of one pair of processes after the other; `distance` how far from the answers the candidate's were at most, relative, and None where no output has a tolerance."""
 
     timings: tuple[Timings, ...]
     processes: tuple[tuple[float, ...], ...]
@@ -63,7 +65,7 @@ class Measured:
 
     @property
     def values(self) -> list[float]:
-        """Of all rounds."""
+        """Values of all rounds."""
         return [value for values in self.processes for value in values]
 
     @property
@@ -84,17 +86,19 @@ class Measured:
 class Rounds:
     """The measuring of one candidate on a set of shapes."""
 
-    def __init__(self, problem: Problem, settings: KernelSettings, shapes: Sequence[Shape], rng: Generator) -> None:
+    def __init__(
+        self, problem: KernelProblem, settings: KernelSettings, shapes: Sequence[Shape], rng: Generator
+    ) -> None:
         self._problem = problem
         self._settings = settings
         self._rng = rng
         self._shapes = shapes
         self._regimes: Iterator[str] = self._dealt()
-        self._largest = max(map(problem.arguments, shapes), key=needed)
+        self._largest = max(map(problem.arguments, shapes), key=count_bytes)
         self._shortest = 0.0
         self._distances: list[float] = []
 
-    def measured(self, backend: Backend, mine: Program, anchor: Program, *, race: bool) -> Measured:
+    def measure(self, backend: Backend, mine: Program, anchor: Program, *, race: bool) -> Measured:
         """Rounds until the race is decided, or all of them; raises `Wrong`, `Broken`, and `SessionFailed` of the candidate."""
         self._shortest = backend.shortest
         timings = [
@@ -106,7 +110,7 @@ class Rounds:
         )
         processes: list[tuple[float, ...]] = []
         while running.wanted:
-            count = min(running.wanted, self._settings.process_rounds)
+            count = min(running.wanted, PROCESS_ROUNDS)
             with backend.sides(mine.candidate, mine.built, anchor.candidate, anchor.built, self._largest) as sides:
                 values = self._process(sides, timings, count)
             processes.append(values)
@@ -116,7 +120,7 @@ class Rounds:
         return Measured(tuple(timings), tuple(processes), max(self._distances, default=None))
 
     def _process(self, sides: tuple[Side, Side], timings: Sequence[Timings], count: int) -> tuple[float, ...]:
-        """So many rounds between two equal questions that do not count: the first brings memory and code into place, and the last must get the same answer, whatever lies where it
+        """Measures so many rounds between two equal questions that do not count: the first brings memory and code into place, and the last must get the same answer, whatever lies where it
         is written."""
         shape = self._shapes[int(self._rng.integers(len(self._shapes)))]
         question = self._question(shape, next(self._regimes))
@@ -128,14 +132,14 @@ class Rounds:
         return values
 
     def _round(self, sides: tuple[Side, Side], timings: Sequence[Timings]) -> float:
-        """The mean over shapes, and over both orders: whoever is called first, right after the judge has worked, is up to 15 % slower than who follows."""
+        """Returns the mean over shapes, and over both orders: whoever is called first, right after the evaluator has worked, is up to 15 % slower than who follows."""
         for index in self._rng.permutation(len(timings)).tolist():
             for turn in self._rng.permutation(2).tolist():
                 self._time(sides, timings[index], turn)
         return math.fsum(sum(timing.ratios[-2:]) / 2 for timing in timings) / len(timings)
 
     def _time(self, sides: tuple[Side, Side], timing: Timings, turn: int) -> None:
-        """One pair. Where a time is none, both get a new question of the same kind: whoever disturbs a clock has seen nothing of it, and does not choose."""
+        """Times one pair. Where a time is none, both get a new question of the same kind: whoever disturbs a clock has seen nothing of it, and does not choose."""
         regime, asked = next(self._regimes), False
         while not asked:
             question, poison = self._question(timing.shape, regime), int(self._rng.integers(2))
@@ -151,20 +155,20 @@ class Rounds:
     def _pair(
         self, sides: tuple[Side, Side], question: Question, shape: Shape, poison: int, turn: int
     ) -> tuple[Called, Called]:
-        """What both did; `turn` says whether the anchor is called first. Then the answer is computed and both are checked."""
+        """Returns what both did; `turn` says whether the anchor is called first. Then the answer is computed and both are checked."""
         found: dict[int, Called] = {}
         for place in (turn, 1 - turn):
             found[place] = sides[place].call(question, poison)
-        expected = self._problem.expected(question.inputs, shape)
+        expected = self._problem.compute_answers(question.inputs, shape)
         mine, theirs = found[0], found[1]
-        anchor = judged(self._problem, theirs.outputs, expected, question.inputs, shape)
+        anchor = check_answers(self._problem, theirs.outputs, expected, question.inputs, shape)
         if said := theirs.tag or anchor.fault:
             raise TaskError(
                 f"the seed, which all others are compared with, fails on {shape_name(shape)}: {said}. Do: mend it, or the oracle"
             )
         if mine.tag:
             raise Broken(mine.tag)
-        verdict = judged(self._problem, mine.outputs, expected, question.inputs, shape)
+        verdict = check_answers(self._problem, mine.outputs, expected, question.inputs, shape)
         if verdict.fault:
             raise Wrong(f"{verdict.fault} (on {shape_name(shape)})")
         self._distances += [] if verdict.distance is None else [verdict.distance]

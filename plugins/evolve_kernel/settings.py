@@ -1,6 +1,6 @@
-"""What a task writes beside `plugin = "kernel"`.
+"""Settings that a task writes beside `plugin = "kernel"`.
 
-Invariant: settings that pass can be judged by on a machine that has the language's compiler or device."""
+Settings that pass can be used on a machine that has the language's compiler or device."""
 
 from typing import Literal, Self
 
@@ -12,7 +12,7 @@ COMPILED_HERE: tuple[Language, ...] = ("c", "c++")
 
 
 class KernelSettings(BaseModel):
-    """How a kernel is built, called, timed and compared."""
+    """Settings by which a kernel is built, called, timed and compared."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -31,7 +31,7 @@ class KernelSettings(BaseModel):
     )
     flags: tuple[str, ...] = Field(
         default=(),
-        description="flags of the compiler beside the judge's own, for every program of the task",
+        description="flags of the compiler beside the evaluator's own, for every program of the task",
     )
     first: int = Field(default=4, ge=2, description="rounds before it is looked at whether the speeds differ")
     rounds: int = Field(default=8, ge=2, description="rounds at most, and in each confirmation and held-out case")
@@ -41,12 +41,7 @@ class KernelSettings(BaseModel):
         allow_inf_nan=False,
         description="the difference of ln(speed-up) below which two programs are equally fast, for the decision to stop measuring",
     )
-    process_rounds: int = Field(default=2, ge=1, description="rounds of a process; then both programs get new ones")
     seconds: float = Field(default=2.0, gt=0, allow_inf_nan=False, description="wall time of one call")
-    code_bytes: int = Field(default=1 << 20, ge=1, description="the largest code and constants of a program, in bytes")
-    remarks: int = Field(
-        default=12, ge=0, description="how many lines of what the compiler says about loops the feedback has"
-    )
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:

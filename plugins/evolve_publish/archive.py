@@ -2,17 +2,16 @@
 
 Programs that are quarantined, not promoted or scored by their own word never come here; a program has one folder, named by its task and its content. The index is a function of the folders alone."""
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from evolve import report
 from evolve.commands import atomic_write
 from evolve.markdown import escape, format_code, format_table
 from evolve.types import ConfigError, Level, Task
-from evolve_publish.claims import Claims, format_interval, format_number, read_claims, read_steps
-from evolve_publish.export import Export
-from evolve_publish.files import MANIFEST, add_manifest, check_files, check_size, read, write
-from evolve_publish.pages import README, format_kept_gain, make_pages
+from evolve_publish.claims import Claims, format_estimate, format_number, read_claims
+from evolve_publish.export import Export, WrittenExport, write_export
+from evolve_publish.files import MANIFEST, add_manifest, check_files, read, write
+from evolve_publish.pages import README, describe_evidence, format_models, make_pages
 from evolve_publish.task_files import folder_name, load_exported_task
 
 _FOLDER = "published"
@@ -21,38 +20,23 @@ _HEAD = """# Published programs
 
 Promoted programs of campaigns, each in a folder with its task, its certificate and all that its score rests on.
 `evolve program verify --published` verifies all of them, and `evolve program publish --index` writes this page."""
-_HEADINGS = ("task", "program", "value", "better", "evidence", "the seed's", "literature", "isolation", "found", "by")
+_HEADINGS = ("task", "program", "value", "the seed's", "evidence", "literature", "found", "by")
 LARGEST = 1 << 20
 """Bytes of a published program with everything: the folder lies in a repository."""
 _SHORT = 12
 """Digits of a program's id that name its folder."""
 
 
-@dataclass(frozen=True, slots=True)
-class PublishedProgram:
-    """Program in the archive; `new`: it was not there before."""
-
-    name: str
-    task: str
-    program: str
-    folder: str
-    files: int
-    bytes: int
-    new: bool
-
-
-def find_published(archive: Path, task: str = "") -> tuple[Path, ...]:
-    """Returns everything in the place of published programs, or of those of one task, in a fixed order: a folder that is no export must be seen, too."""
-    found = sorted(path for path in (archive / _FOLDER).glob("*/*") if not path.name.startswith("."))
-    return tuple(folder for folder in found if not task or folder.parent.name == folder_name(task))
+def find_published(archive: Path) -> tuple[Path, ...]:
+    """Returns everything in the place of published programs in a fixed order: a folder that is no export must be seen, too."""
+    return tuple(sorted(path for path in (archive / _FOLDER).glob("*/*") if not path.name.startswith(".")))
 
 
 def _place(archive: Path, claims: Claims) -> Path:
-    """Returns the folder of a program."""
     return archive / _FOLDER / folder_name(claims.task.name) / claims.program[:_SHORT]
 
 
-def publish(export: Export, task: Task, archive: Path, *, force: bool = False) -> PublishedProgram:
+def publish(export: Export, task: Task, archive: Path, *, force: bool = False) -> WrittenExport:
     """Adds a promoted program; raises `ConfigError` for any other. An equal export remains; a different one of the program is replaced with `force` alone."""
     claims = export.claims
     check_publishable(claims, task)
@@ -61,12 +45,10 @@ def publish(export: Export, task: Task, archive: Path, *, force: bool = False) -
         raise ConfigError(
             f"{claims.name} has {size / 1024:,.0f} KiB with its task, and what is published has at most {LARGEST >> 10:,}. Do: evolve program export {claims.name}"
         )
-    check_size(len(export.contents), size)
     folder = _place(archive, claims)
-    new = not folder.exists() or read(folder) != dict(export.contents)
-    if new:
-        write(export.contents, folder, top="", force=force)
-    return PublishedProgram(claims.name, claims.task.name, claims.program, str(folder), len(export.contents), size, new)
+    if folder.exists() and read(folder) == dict(export.contents):
+        return WrittenExport.of(export, folder, new=False)
+    return write_export(export, folder, force=force)
 
 
 def check_place(archive: Path, folder: Path, claims: Claims) -> None:
@@ -79,55 +61,39 @@ def check_place(archive: Path, folder: Path, claims: Claims) -> None:
 
 def check_publishable(claims: Claims, task: Task) -> None:
     """Raises `ConfigError` with the condition that a program misses, and the command that brings it."""
-    obstacle = _find_obstacle(claims, task)
-    if obstacle:
-        raise ConfigError(obstacle)
-
-
-def _find_obstacle(claims: Claims, task: Task) -> str:
     name, campaign = claims.name, claims.name.rpartition("/")[0]
-    more = f"Do: evolve run --continue {campaign} --budget 10m"
+    more = f"Do: evolve run --continue {campaign} --budget 10m, and publish {campaign}/best"
     level = claims.first.isolation.partition(":")[0] if claims.first else ""
-    if claims.quarantined:
-        return f"{name} is quarantined ({claims.quarantined}), and is not published. Do: publish another; `evolve program release {name}` ends a quarantine that was wrong"
-    if claims.value is None:
-        return f"{name} has no score: it never passed. Do: evolve program list {campaign}"
-    if claims.is_claimed:
-        return f"the score of {name} is claimed by the program's own script, and nobody has computed it. Do: let the task's evaluator compute it, and run again"
-    if claims.program == task.seed.id:
-        return f"{name} is the task's seed, so nothing was found that could be published. {more}"
-    if level in ("", Level.NONE.value):
-        return f"{name} was judged without isolation. Do: evolve run {claims.task.name} --sandbox standard, and publish what that finds"
-    if claims.promotion is None:
-        return f"{name} is not promoted: {_explain_no_promotion(claims, task)}"
-    if not claims.value.confirmed:
-        return f"{name} is not confirmed: its value rests on the measurements that chose it. {more} measures the best again"
-    return ""
+    unconfirmed = claims.value is not None and not claims.value.confirmed
+    obstacles = (
+        (
+            claims.quarantined,
+            f"is quarantined ({claims.quarantined}). Do: publish another, or evolve program release {name}",
+        ),
+        (claims.value is None, f"has no score: it never passed. Do: evolve program list {campaign}"),
+        (
+            claims.is_claimed,
+            "has a score that its own script claims. Do: let the task's evaluator compute it, and run again",
+        ),
+        (claims.program == task.seed.id, f"is the task's seed, so nothing was found that could be published. {more}"),
+        (
+            level in ("", Level.NONE.value),
+            f"was evaluated without isolation. Do: evolve run {claims.task.name} --sandbox standard",
+        ),
+        (claims.promotion is None, f"is not promoted: {_explain_promotion(task)}. {more}"),
+        (unconfirmed, f"is not confirmed: its value rests on the measurements that chose it. {more}"),
+    )
+    for holds, why in obstacles:
+        if holds:
+            raise ConfigError(f"{name} {why}")
 
 
-def _explain_no_promotion(claims: Claims, task: Task) -> str:
-    campaign = claims.name.rpartition("/")[0]
+def _explain_promotion(task: Task) -> str:
     if task.promotion == "certificate":
-        return f"the task has not certified it, and certifies what may be the best alone. Do: publish {campaign}/best, or go on with the campaign, evolve run --continue {campaign} --budget 10m"
+        return "the task has not certified it, and certifies what may be the best alone"
     if not task.held_out:
-        return f"task {task.name!r} has neither held-out cases nor a certificate, so nothing ever is. Do: declare [[held_out]] in its task.toml"
-    own = {one.case: one.fitness for one in claims.judgings if one.case and not one.of_seed}
-    seeds = {one.case: one.fitness for one in claims.judgings if one.case and one.of_seed}
-    names = [case.name for case in task.held_out]
-    missing = [name for name in names if name not in own or name not in seeds]
-    if missing:
-        return f"it was not measured on {', '.join(map(repr, missing))}, as the best alone is. Do: evolve run --continue {campaign} --budget 10m"
-    worse = [
-        f"{name!r}: {own[name]}, the seed {seeds[name]}" for name in names if _is_worse(own[name], seeds[name], task)
-    ]
-    why = "; ".join(worse) or "a constraint is missed"
-    return f"it is worse than the seed on held-out cases ({why}), so what was found in the search does not hold there. Do: publish another, or search on, evolve run --continue {campaign} --budget 10m"
-
-
-def _is_worse(own: float | None, seed: float | None, task: Task) -> bool:
-    if own is None or seed is None:
-        return own is None
-    return task.fitness.inside(own) < task.fitness.inside(seed)
+        return f"task {task.name!r} has neither held-out cases nor a certificate, so nothing ever is"
+    return "only the best program is, where it is no worse than the seed on every held-out case"
 
 
 def format_index(archive: Path) -> str:
@@ -146,11 +112,7 @@ def format_index(archive: Path) -> str:
 def check_index(archive: Path) -> None:
     """Raises `ConfigError` where the index differs from the folders, or a folder may not be published."""
     target, text = archive / INDEX, format_index(archive)
-    try:
-        there = target.read_bytes()
-    except OSError:
-        there = b""
-    if there != text.encode("utf-8"):
+    if not target.is_file() or target.read_bytes() != text.encode("utf-8"):
         raise ConfigError(f"{target} is not what the folders say. Do: evolve program publish --index writes it anew")
 
 
@@ -159,10 +121,10 @@ def renew_pages(archive: Path) -> None:
     for folder in find_published(archive):
         contents, claims = _read(archive, folder)
         with load_exported_task(contents, claims.task) as task:
-            pages = make_pages(claims, contents, task, read_steps(contents))
+            pages = make_pages(claims, task)
         if any(contents.get(path) != data for path, data in pages.items()):
             kept = {path: data for path, data in contents.items() if path != MANIFEST}
-            write(add_manifest({**kept, **pages}), folder, top="", force=True)
+            write(add_manifest({**kept, **pages}), folder, force=True)
 
 
 def write_index(archive: Path) -> Path:
@@ -193,25 +155,17 @@ def _read(archive: Path, folder: Path) -> tuple[dict[str, bytes], Claims]:
 
 def _row(folder: Path, claims: Claims, task: Task) -> tuple[str, ...]:
     place = f"{_FOLDER}/{folder.parent.name}/{folder.name}/{README}"
-    first, value = claims.first, claims.value
+    held_out = "held out, " if task.promotion == "held_out" else ""
     return (
         format_code(claims.task.name),
         f"[`{folder.name}`]({place.replace(' ', '%20')})",
-        format_number(claims, value.fitness) + format_interval(claims, value) if value else "",
-        claims.task.direction,
-        escape("; ".join(filter(None, (_describe_evidence(claims), format_kept_gain(claims, task))))),
+        f"{format_estimate(claims)} ({claims.task.direction})",
         "" if claims.seed_fitness is None else format_number(claims, claims.seed_fitness),
+        held_out + describe_evidence(claims),
         _format_literature(claims, task),
-        "" if first is None else escape(first.isolation.partition(":")[0]),
         escape(claims.found.partition("T")[0]),
-        ", ".join(escape(used.model or used.name) for used in claims.models) or "no model",
+        format_models(claims),
     )
-
-
-def _describe_evidence(claims: Claims) -> str:
-    if claims.value is not None and claims.value.certified:
-        return "certified"
-    return "held out, deterministic" if claims.task.deterministic else "held out, confirmed"
 
 
 def _format_literature(claims: Claims, task: Task) -> str:

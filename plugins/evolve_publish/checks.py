@@ -34,7 +34,7 @@ class ClaimCheck:
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """Checks of an export. `isolation` is the level at which the program was judged again, empty where it was not."""
+    """Checks of an export. `isolation` is the level at which the program was evaluated again, empty where it was not."""
 
     name: str
     task: str
@@ -73,12 +73,11 @@ def compare_exact(what: str, claimed: float | None, found: float | None, *, else
         return ClaimCheck(what, AGREES, *shown)
     if claimed is None or found is None:
         return ClaimCheck(what, DIFFERS, *shown, "the program passes in one of them alone")
+    # Libraries and processors add up floating point in other orders.
     if elsewhere and is_close(claimed, found):
         why = f"but for the last digits of floating point (a relative difference of {TOLERANCE:g} at most), for {elsewhere}"
         return ClaimCheck(what, AGREES, *shown, why)
-    return ClaimCheck(
-        what, DIFFERS, *shown, f"the value is another one; {elsewhere}" if elsewhere else "the value is another one"
-    )
+    return ClaimCheck(what, DIFFERS, *shown, "; ".join(filter(None, ("the value is another one", elsewhere))))
 
 
 def is_close(claimed: float, found: float) -> bool:
@@ -89,7 +88,7 @@ def is_close(claimed: float, found: float) -> bool:
 def compare_noisy(
     what: str, claimed: ValueClaim, found: Sequence[float], fitness: Fitness, *, elsewhere: str = ""
 ) -> ClaimCheck:
-    """Compares noisy values, judged again at least twice. `elsewhere` says that this is another hardware class."""
+    """Compares noisy values, evaluated again at least twice. `elsewhere` says that this is another hardware class."""
     pool = pooled(found)
     error = pool.standard_error(None) or 0.0
     own = _own_error(claimed, error * math.sqrt(pool.count / claimed.count))
@@ -98,17 +97,15 @@ def compare_noisy(
     digits = fitness.digits
     shown = (
         f"{claimed.fitness:.{digits}g} +- {own:.2g}",
-        f"{pool.mean:.{digits}g} +- {error:.2g} of {pool.count} judgings",
+        f"{pool.mean:.{digits}g} +- {error:.2g} of {pool.count} evaluations",
     )
     if abs(gain) <= within:
         return ClaimCheck(what, AGREES, *shown, f"the difference is within chance ({LEVEL:.0%}: {within:.2g})")
     if gain > 0:
         return ClaimCheck(what, AGREES, *shown, "it is better than claimed")
-    if elsewhere:
-        return ClaimCheck(
-            what, CANNOT_BE_TOLD, *shown, f"noisy scores compare within one hardware class, and {elsewhere}"
-        )
-    return ClaimCheck(what, DIFFERS, *shown, f"it is worse by more than chance explains ({LEVEL:.0%}: {within:.2g})")
+    return _refuse_worse(
+        what, shown, f"it is worse by more than chance explains ({LEVEL:.0%}: {within:.2g})", elsewhere
+    )
 
 
 def _own_error(claimed: ValueClaim, implied: float) -> float:
@@ -119,19 +116,22 @@ def _own_error(claimed: ValueClaim, implied: float) -> float:
 
 
 def compare_with_seed(what: str, gains: Sequence[float], fitness: Fitness, *, elsewhere: str = "") -> ClaimCheck:
-    """Compares a program with the seed on a case, by its gain (larger is better, whatever the task's direction) with each random seed. One worse judging may be chance; several show it."""
+    """Compares a program with the seed on a case, by its gain (larger is better, whatever the task's direction) with each random seed. One worse evaluation may be chance; several show it."""
     pool = pooled(gains)
     shown = (
         "no worse than the seed",
-        f"{fitness.shown(pool.mean) + 0.0:+.4g} to the seed" + (f" of {pool.count} judgings" if pool.count > 1 else ""),
+        f"{fitness.shown(pool.mean) + 0.0:+.4g} to the seed"
+        + (f" of {pool.count} evaluations" if pool.count > 1 else ""),
     )
     error = pool.standard_error(None) or 0.0
     if pool.mean >= 0.0:
         return ClaimCheck(what, AGREES, *shown)
     if pool.count > 1 and -pool.mean <= student_quantile(LEVEL, PRIOR_DEGREES + pool.count - 1) * error:
         return ClaimCheck(what, AGREES, *shown, "the difference is within chance")
+    return _refuse_worse(what, shown, "it is worse than the seed there", elsewhere)
+
+
+def _refuse_worse(what: str, shown: tuple[str, str], why: str, elsewhere: str) -> ClaimCheck:
     if elsewhere:
-        return ClaimCheck(
-            what, CANNOT_BE_TOLD, *shown, f"noisy scores compare within one hardware class, and {elsewhere}"
-        )
-    return ClaimCheck(what, DIFFERS, *shown, "it is worse than the seed there")
+        why = f"noisy scores compare within one hardware class, and {elsewhere}"
+    return ClaimCheck(what, CANNOT_BE_TOLD if elsewhere else DIFFERS, *shown, why)

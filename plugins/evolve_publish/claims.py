@@ -9,17 +9,16 @@ from typing import Literal
 from evolve.statistics import LEVEL, PRIOR_DEGREES, student_quantile
 from evolve.types import ConfigError, RecordId, Scalar, Trust
 from evolve.types.codec import decode, encode
-from evolve_publish.files import Contents, json_bytes, parse_json
+from evolve_publish.files import Contents, json_bytes, parse_json, read_object
 
 RECORD = "record.json"
 STEPS = "lineage/steps.json"
 SCHEMA = 1
 MOST_DIGITS = 30
 """Digits with which a task may have its fitness shown."""
-_BITS = 1_000
 
-JudgingPart = Literal["search", "again", "certificate", "case", "from scratch"]
-"""Kinds of judgings: the first one of the search, one more of the same, an exact one, one on a held-out case, or one without the artifacts that the parents left."""
+EvaluationPart = Literal["search", "again", "certificate", "case", "from scratch"]
+"""Kinds of evaluations: the first one of the search, one more of the same, an exact one, one on a held-out case, or one without the artifacts that the parents left."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +43,12 @@ class TaskClaim:
 
 
 @dataclass(frozen=True, slots=True)
-class JudgingClaim:
-    """Judging of the program, or with `of_seed` of the task's seed on a held-out case. `seed` is the random seed, `record` its number in the campaign. `artifacts` and `carried` are stored files by
+class EvaluationClaim:
+    """Evaluation of the program, or with `of_seed` of the task's seed on a held-out case. `seed` is the random seed, `record` its number in the campaign. `artifacts` and `carried` are stored files by
     the artifacts' names."""
 
     record: int
-    part: JudgingPart
+    part: EvaluationPart
     outcome: str
     fitness: float | None = None
     seed: int = 0
@@ -76,7 +75,7 @@ class JudgingClaim:
 
 @dataclass(frozen=True, slots=True)
 class ValueClaim:
-    """Value of the program by all its judgings: the certified value; the value of a deterministic task; of a noisy one the mean of what was measured since it won (of all, where nothing was), with its standard error and the limits
+    """Value of the program by all its evaluations: the certified value; the value of a deterministic task; of a noisy one the mean of what was measured since it won (of all, where nothing was), with its standard error and the limits
     between which the truth lies with a probability of 95 %."""
 
     fitness: float
@@ -107,28 +106,15 @@ class ModelClaim:
 
 
 @dataclass(frozen=True, slots=True)
-class CostClaim:
-    """Amounts that the whole campaign had spent when the program was exported; `seconds` are those that it ran."""
-
-    programs: int = 0
-    seconds: float = 0.0
-    judge_seconds: float = 0.0
-    calls: int = 0
-    tokens: int = 0
-    money: float = 0.0
-    gpu_seconds: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
 class Claims:
-    """All claims of an export. `files` are stored files by the program's own paths; `versions` are those that the campaign began with; `seed_fitness` is the mean of the seed's judgings; `quarantined` says why the program is
-    ruled out, empty where it is not. `secret` is the campaign's, by which its judges have drawn, so that others can draw the same."""
+    """Everything that an export claims. `files` are stored files by the program's own paths; `versions` are those that the campaign began with; `seed_fitness` is the mean of the seed's evaluations; `quarantined` says why the
+    program is ruled out, empty where it is not. `secret` is the campaign's, from which its evaluators have drawn, so that others can draw the same. `spent` holds what the whole campaign had spent by then."""
 
     name: str
     program: str
     files: Mapping[str, str]
     task: TaskClaim
-    judgings: tuple[JudgingClaim, ...]
+    judgings: tuple[EvaluationClaim, ...]
     value: ValueClaim | None
     kind: str
     versions: Mapping[str, str] = field(default_factory=dict)
@@ -142,17 +128,17 @@ class Claims:
     campaign_seed: int = 0
     secret: str = ""
     steps: int = 0
-    spent: CostClaim = field(default_factory=CostClaim)
+    spent: Mapping[str, float] = field(default_factory=dict)
     schema: int = SCHEMA
 
     @property
-    def first(self) -> JudgingClaim | None:
-        """First judging of the search."""
+    def first(self) -> EvaluationClaim | None:
+        """First evaluation of the search."""
         return next((one for one in self.judgings if one.part == "search"), None)
 
     @property
-    def certificate(self) -> JudgingClaim | None:
-        """Latest exact judging that proves a value."""
+    def certificate(self) -> EvaluationClaim | None:
+        """Latest exact evaluation that proves a value."""
         proofs = [one for one in self.judgings if one.part == "certificate" and one.fitness is not None]
         return proofs[-1] if proofs else None
 
@@ -203,29 +189,13 @@ def encode_claims(claims: Claims) -> bytes:
 
 def read_claims(contents: Contents) -> Claims:
     """Returns the claims of an export; raises `ConfigError` where they cannot be read."""
-    if RECORD not in contents:
-        raise ConfigError(f"there is no {RECORD}: this is no export. Do: name what `evolve program export` has written")
-    value = parse_json(RECORD, contents[RECORD])
-    schema = value.get("schema") if isinstance(value, dict) else None
-    if schema != SCHEMA:
-        raise ConfigError(
-            f"{RECORD} has schema {str(schema)[:40]!r}, and this version of evolve reads {SCHEMA}. Do: verify it with the version that wrote it"
-        )
+    value = read_object(contents, RECORD, SCHEMA)
     try:
-        _check_numbers(value)
         claims: Claims = decode(Claims, value)
         _check(claims)
     except (ValueError, RecursionError) as error:
         raise ConfigError(f"{RECORD} cannot be read: {str(error)[:200]}. Do: export the program again") from error
     return claims
-
-
-def _check_numbers(value: object) -> None:
-    """Raises `ValueError` for a number that no float can hold."""
-    if isinstance(value, int) and value.bit_length() > _BITS:
-        raise ValueError(f"a number has {value.bit_length():,} bits")
-    for item in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
-        _check_numbers(item)
 
 
 def _check(claims: Claims) -> None:
@@ -234,27 +204,29 @@ def _check(claims: Claims) -> None:
     if not 0 <= claims.task.digits <= MOST_DIGITS:
         raise ValueError(f"the fitness has {claims.task.digits} digits")
     if value is not None and (value.count < 1 or (value.standard_error is not None and value.standard_error < 0.0)):
-        raise ValueError(f"the value rests on {value.count} judgings, with a standard error of {value.standard_error}")
+        raise ValueError(
+            f"the value rests on {value.count} evaluations, with a standard error of {value.standard_error}"
+        )
 
 
 def format_value(claims: Claims) -> str:
     """Returns the value with its uncertainty, and the direction that is better."""
-    value, better = claims.value, "larger" if claims.task.direction == "max" else "smaller"
-    return (
-        "none: it never passed"
-        if value is None
-        else f"{format_number(claims, value.fitness)}{format_interval(claims, value)} ({better} is better)"
-    )
+    better = "larger" if claims.task.direction == "max" else "smaller"
+    return f"{format_estimate(claims)} ({better} is better)" if claims.value else "none: it never passed"
 
 
-def format_interval(claims: Claims, value: ValueClaim) -> str:
-    """Returns a value's standard error and limits; nothing for an exact value, which a noisy one must not look like."""
-    if value.certified or claims.task.deterministic:
+def format_estimate(claims: Claims) -> str:
+    """Returns the value, if there is one; a noisy one with its standard error and limits, so that it looks like no exact one."""
+    value = claims.value
+    if value is None:
         return ""
+    shown = format_number(claims, value.fitness)
+    if value.certified or claims.task.deterministic:
+        return shown
     if value.standard_error is None or value.low is None or value.high is None:
-        return ", of unknown precision"
+        return f"{shown}, of unknown precision"
     between = f"95 %: {format_number(claims, value.low)} to {format_number(claims, value.high)}"
-    return f" ± {value.standard_error:.2g} ({between}, {value.count:,} judging{'' if value.count == 1 else 's'})"
+    return f"{shown} ± {value.standard_error:.2g} ({between}, n = {value.count:,})"
 
 
 def format_number(claims: Claims, value: float) -> str:

@@ -2,13 +2,12 @@
 
 Nothing of an export runs before its hashes were checked, and a stranger's evaluator never without `--trust`; exit code 0 says that all that matters agrees."""
 
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
 import click
 
-from evolve import report
 from evolve.campaign import workspace
 from evolve.commands import (
     CELL,
@@ -27,25 +26,22 @@ from evolve.commands import (
     say,
     table,
 )
-from evolve.types import ConfigError
+from evolve.types import ConfigError, Task
 from evolve_publish.archive import check_index, check_place, find_published, publish, renew_pages, write_index
 from evolve_publish.checks import AGREES, DIFFERS, ClaimCheck, Verification, worst_verdict
 from evolve_publish.claims import Claims, format_value, read_claims
-from evolve_publish.export import Export, export_program
-from evolve_publish.files import read, write
+from evolve_publish.export import Export, WrittenExport, export_program, write_export
+from evolve_publish.files import read
 from evolve_publish.verify import Verifier, verify
 
 UNTOLD = 3
 """Exit code where nothing differs, and something that matters cannot be told here."""
-_ALL = "*"
 
 
-def _load_export(reference: str, moved: str | None = None) -> tuple[Export, bool]:
-    """Exports a program that is named on the command line. Returns whether its campaign lies in the user's own workspace, too: a log elsewhere may come from a stranger."""
+def _load_export(reference: str, moved: str | None = None) -> tuple[Export, Task]:
     with open_program(reference) as (campaign, number):
-        report.settled(campaign, number)
-        own = campaign.log.path.resolve().parent == (workspace() / "archive" / "campaigns").resolve()
-        return export_program(campaign, number, load_task(campaign, moved)), own
+        task = load_task(campaign, moved)
+        return export_program(campaign, number, task), task
 
 
 @click.command("export")
@@ -55,54 +51,38 @@ def _load_export(reference: str, moved: str | None = None) -> tuple[Export, bool
     "--output",
     "target",
     type=click.Path(path_type=Path),
-    help="The folder, or a file that ends in .zip.  [default: NAME-ID]",
+    help="The folder.  [default: NAME-ID]",
 )
 @click.option("--task", "moved", metavar="TASK", help="Where the task is, if it has moved.")
 @click.option("--force", is_flag=True, help="Replace an export that is there already.")
 @json_option
 @debug_option
 def export(reference: str, target: Path | None, moved: str | None, force: bool, as_json: bool) -> None:
-    """Write a program with its task, evidence, lineage and certificate, so that anybody can judge it again."""
+    """Write a program with its task, evidence, lineage and certificate, so that anybody can evaluate it again."""
     found, _ = _load_export(reference, moved)
-    place, claims = target or Path(found.top), found.claims
-    write(found.contents, place, top=found.top, force=force)
-    size = sum(map(len, found.contents.values()))
+    _show_export(found.claims, write_export(found, target or Path(found.name), force=force), as_json=as_json)
+
+
+def _show_export(claims: Claims, written: WrittenExport, *, as_json: bool) -> None:
     if as_json:
-        emit(
-            {
-                "name": claims.name,
-                "program": claims.program,
-                "path": str(place),
-                "files": len(found.contents),
-                "bytes": size,
-                "promoted": claims.promotion is not None,
-                "quarantined": claims.quarantined,
-                "event": "exported",
-            }
-        )
+        emit({"event": "exported", **asdict(written)})
         return
+    there = "" if written.new else ", as it was there already"
     rows = [
-        ("program", f"{claims.name}  {claims.program[:16]}"),
+        ("program", f"{written.name}  {written.program[:16]} of task {written.task}"),
         (claims.task.fitness, format_value(claims)),
-        ("promoted", "yes" if claims.promotion else "no"),
-        ("quarantined", claims.quarantined),
-        ("export", f"{place} ({len(found.contents)} files, {size / 1024:,.0f} KiB)"),
-        ("next", f"evolve program verify {place}"),
+        ("promoted", "yes" if written.promoted else "no"),
+        ("quarantined", written.quarantined),
+        ("folder", f"{written.folder} ({written.files} files, {written.bytes / 1024:,.0f} KiB{there})"),
+        ("next", f"evolve program verify {written.folder}"),
     ]
     say(facts([(label, text) for label, text in rows if text]))
 
 
 @click.command("verify")
 @click.argument("reference", metavar="PATH|NAME/ID", required=False)
-@click.option(
-    "--published",
-    "task",
-    is_flag=False,
-    flag_value=_ALL,
-    metavar="[TASK]",
-    help="Verify what is published, all of it or the programs of one task.",
-)
-@click.option("--trust", is_flag=True, help="Let evaluators of strangers run, as judges with your rights.")
+@click.option("--published", is_flag=True, help="Verify everything that is published.")
+@click.option("--trust", is_flag=True, help="Let evaluators of strangers run, with your rights.")
 @click.option("--quick", is_flag=True, help="Check files and certificates alone; run no program.")
 @click.option(
     "--archive", type=click.Path(path_type=Path), help="Where published/ is.  [default: the workspace's archive]"
@@ -112,24 +92,23 @@ def export(reference: str, target: Path | None, moved: str | None, force: bool, 
 @debug_option
 def verify_program(
     reference: str | None,
-    task: str | None,
+    published: bool,
     trust: bool,
     quick: bool,
     archive: Path | None,
     sandbox: str | None,
     as_json: bool,
 ) -> None:
-    """Check an export: every hash, and every claim by judging it again from nothing but the export."""
+    """Check an export: every hash, and every claim by evaluating it again from nothing but the export."""
     verifier = Verifier(
         partial(open_worker, wish=choose_isolation(sandbox)), load_plugins(), trusted=trust, quick=quick
     )
-    if (reference is None) == (task is None):
+    if (reference is None) != published:
         raise ConfigError(
-            "one export is verified, or what is published. Do: name a folder, a zip file or NAME/ID, or say --published"
+            "one export is verified, or what is published. Do: name a folder or NAME/ID, or say --published"
         )
     if reference is None:
-        only = "" if task in (None, _ALL) else str(task)
-        found = _verify_published(archive or workspace() / "archive", only, verifier, as_json=as_json)
+        found = _verify_published(archive or workspace() / "archive", verifier, as_json=as_json)
     else:
         found = [_verify_one(reference, verifier, as_json=as_json)]
     verdict = worst_verdict([one.verdict for one in found])
@@ -138,13 +117,9 @@ def verify_program(
 
 
 def _verify_one(reference: str, verifier: Verifier, *, as_json: bool) -> Verification:
-    """Verifies an export at a path, or a program of a campaign."""
-    if Path(reference).exists() or "/" not in reference or reference.endswith(".zip"):
-        contents = read(Path(reference))
-    else:
-        exported, own = _load_export(reference)
-        contents = dict(exported.contents)
-        verifier = replace(verifier, trusted=verifier.trusted or own)
+    """Verifies an export in a folder, or a program of a campaign, which is exported in memory."""
+    is_folder = Path(reference).exists() or "/" not in reference
+    contents = read(Path(reference)) if is_folder else _load_export(reference)[0].contents
     found = verify(contents, verifier)
     if as_json:
         emit(_to_plain(found))
@@ -153,11 +128,10 @@ def _verify_one(reference: str, verifier: Verifier, *, as_json: bool) -> Verific
     return found
 
 
-def _verify_published(archive: Path, task: str, verifier: Verifier, *, as_json: bool) -> list[Verification]:
-    folders = find_published(archive, task)
+def _verify_published(archive: Path, verifier: Verifier, *, as_json: bool) -> list[Verification]:
+    folders = find_published(archive)
     if not folders:
-        of_task = f" of task {task!r}" if task else ""
-        raise ConfigError(f"nothing{of_task} is published in {archive}. Do: evolve program publish NAME/ID")
+        raise ConfigError(f"nothing is published in {archive}. Do: evolve program publish NAME/ID")
     found = []
     for folder in folders:
         one = _verify_folder(archive, folder, verifier)
@@ -241,19 +215,7 @@ def publish_program(
         else:
             say(f"index  {target}, {count} program{'' if count == 1 else 's'}")
         return
-    with open_program(reference) as (campaign, number):
-        task = load_task(campaign, moved)
-        found = export_program(campaign, number, task)
-    published = publish(found, task, place, force=force)
+    found, task = _load_export(reference, moved)
+    written = publish(found, task, place, force=force)
     write_index(place)
-    if as_json:
-        emit({"event": "published", **asdict(published)})
-        return
-    there = "" if published.new else ", as it was there already"
-    rows = [
-        ("program", f"{published.name}  {published.program[:16]} of task {published.task}"),
-        (found.claims.task.fitness, format_value(found.claims)),
-        ("published", f"{published.folder} ({published.files} files, {published.bytes / 1024:,.0f} KiB{there})"),
-        ("next", f"evolve program verify {published.folder}"),
-    ]
-    say(facts(rows))
+    _show_export(found.claims, written, as_json=as_json)

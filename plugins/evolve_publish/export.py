@@ -1,4 +1,4 @@
-"""Export of one program of a campaign: its judgings, lineage and value as claims, with all files that they rest on.
+"""Export of one program of a campaign: its evaluations, lineage and value as claims, with all files that they rest on.
 
 Equal records make equal bytes: nothing here asks for the time, the machine or the user. A task whose files have changed since is refused. Of held-out cases an export has the scores, and none of the artifacts."""
 
@@ -21,8 +21,6 @@ from evolve.types import (
     ProgramId,
     Record,
     RecordId,
-    Replied,
-    Ruled,
     Settled,
     Stamped,
     Task,
@@ -34,9 +32,8 @@ from evolve_publish.claims import (
     RECORD,
     STEPS,
     Claims,
-    CostClaim,
-    JudgingClaim,
-    JudgingPart,
+    EvaluationClaim,
+    EvaluationPart,
     LineageClaim,
     ModelClaim,
     PromotionClaim,
@@ -44,25 +41,64 @@ from evolve_publish.claims import (
     encode_claims,
     value_limits,
 )
-from evolve_publish.files import Contents, add_manifest, encode_text, json_bytes, name_stored_files
+from evolve_publish.files import Contents, add_manifest, encode_text, json_bytes, name_stored_files, write
 from evolve_publish.pages import make_pages
 from evolve_publish.task_files import claim_task, task_files
 
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """Export before it is written. `top` is the name of its folder in a zip file."""
+    """Export before it is written. `name` is that of its folder where nobody gives another."""
 
     claims: Claims
     contents: Contents
-    top: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenExport:
+    """Export in a folder; `new`: it was not there before."""
+
+    name: str
+    task: str
+    program: str
+    folder: str
+    files: int
+    bytes: int
+    promoted: bool
+    quarantined: str
+    new: bool = True
+
+    @classmethod
+    def of(cls, export: Export, folder: Path, *, new: bool = True) -> "WrittenExport":
+        """Returns the facts of an export that is in a folder."""
+        claims, contents = export.claims, export.contents
+        size = sum(map(len, contents.values()))
+        is_promoted = claims.promotion is not None
+        return cls(
+            claims.name,
+            claims.task.name,
+            claims.program,
+            str(folder),
+            len(contents),
+            size,
+            is_promoted,
+            claims.quarantined,
+            new,
+        )
+
+
+def write_export(export: Export, folder: Path, *, force: bool = False) -> WrittenExport:
+    """Writes an export to a folder; with `force` it replaces another export. Raises `ConfigError`."""
+    write(export.contents, folder, force=force)
+    return WrittenExport.of(export, folder)
 
 
 def export_program(campaign: Campaign, record: RecordId, task: Task) -> Export:
-    """Exports a program; `task` is the campaign's as it lies on the disk now. Raises `ConfigError` for a record without a program, `TaskError` where the task is not the one that has judged it."""
+    """Exports a program; `task` is the campaign's as it lies on the disk now. Raises `ConfigError` for a record without a program, `TaskError` where the task is not the one that evaluated it."""
     program = _find_program(campaign, record)
     _check_version(campaign, record, task)
-    reader = _JudgingReader(campaign, program)
+    reader = _EvaluationReader(campaign, program)
     steps, lineage_files = read_lineage(campaign, reader.first)
     files = campaign.state.history.program(program).files
     stored = name_stored_files("program", files)
@@ -72,7 +108,7 @@ def export_program(campaign: Campaign, record: RecordId, task: Task) -> Export:
         **task_files(task),
         **lineage_files,
         **reader.files,
-        **make_pages(claims, reader.files, task, steps),
+        **make_pages(claims, task),
         RECORD: encode_claims(claims),
     }
     return Export(claims, add_manifest(contents), f"{campaign.name}-{reader.first}")
@@ -93,22 +129,22 @@ def _check_version(campaign: Campaign, record: RecordId, task: Task) -> None:
     name = report.record_name(campaign, record)
     if record <= campaign.state.columns.since:
         raise TaskError(
-            f"{name} was judged by an earlier version of task {task.name!r}, which nobody has kept. Do: evolve campaign rejudge {campaign.name}, "
+            f"{name} was evaluated by an earlier version of task {task.name!r}, which nobody has kept. Do: evolve campaign rejudge {campaign.name}, "
             "and export what it finds"
         )
     if task.version != campaign.task.version:
         raise TaskError(
-            f"task {task.name!r} is not what has judged {name}: its version is {task.version[:16]}, then it was {campaign.task.version[:16]}. "
+            f"task {task.name!r} is not what has evaluated {name}: its version is {task.version[:16]}, then it was {campaign.task.version[:16]}. "
             f"Do: put its files back, or evolve campaign rejudge {campaign.name}"
         )
 
 
 def _collect_claims(
-    reader: "_JudgingReader", task: Task, steps: Sequence[LineageClaim], stored: Mapping[str, str]
+    reader: "_EvaluationReader", task: Task, steps: Sequence[LineageClaim], stored: Mapping[str, str]
 ) -> Claims:
     campaign, program, judgings = reader.campaign, reader.program, reader.judgings()
-    judged = campaign.log.settled(reader.first).record
-    origin, stamped = report.made_by(campaign, judged), campaign.log.settling(judged.origin.about or reader.first)
+    record = campaign.log.settled(reader.first).record
+    origin, stamped = report.made_by(campaign, record), campaign.log.settling(record.origin.about or reader.first)
     quarantine, seeds = campaign.state.quarantined.get(program), campaign.state.seed_values
     release = campaign.plugins.evaluator_release(task.evaluator) or ""
     return Claims(
@@ -130,56 +166,32 @@ def _collect_claims(
         campaign_seed=campaign.settings.seed,
         secret=campaign.secret,
         steps=len(steps),
-        spent=_read_cost(campaign),
+        spent=encode(campaign.state.progress),
     )
 
 
 def _read_models(campaign: Campaign, steps: Sequence[LineageClaim]) -> tuple[ModelClaim, ...]:
     """Returns the models of the lineage."""
-    revisions: dict[str, set[str]] = {step.model: set() for step in steps if step.model}
-    if not revisions:
-        return ()
-    for stamped in campaign.log.events(only=Replied):
-        assert isinstance(stamped.event, Replied), "only such events were asked for"
-        call = stamped.event.call
-        if call.model in revisions and call.revision:
-            revisions[call.model].add(call.revision)
     # A local model is named by its path, which is a path of this machine.
     servers = {one.name: Path(str(one.settings.get("model", ""))).name for one in campaign.settings.models.members}
-    return tuple(ModelClaim(name, servers.get(name, ""), tuple(sorted(revisions[name]))) for name in sorted(revisions))
+    return tuple(ModelClaim(name, servers.get(name, "")) for name in sorted({step.model for step in steps} - {""}))
 
 
-def _find_promotion(campaign: Campaign, program: ProgramId, judgings: Sequence[JudgingClaim]) -> PromotionClaim | None:
-    """Returns the ruling in the log; of a task whose answer is one certified object, the certificate."""
+def _find_promotion(
+    campaign: Campaign, program: ProgramId, judgings: Sequence[EvaluationClaim]
+) -> PromotionClaim | None:
     if campaign.task.promotion == "certificate":
         proofs = [one for one in judgings if one.part == "certificate" and one.fitness is not None]
-        why = "its value is proven in exact arithmetic"
-        return PromotionClaim("certificate", why, proofs[-1].at) if proofs else None
+        return (
+            PromotionClaim("certificate", "its value is proven in exact arithmetic", proofs[-1].at) if proofs else None
+        )
     if program not in campaign.state.archive.promoted:
         return None
-    *_, last = (
-        (stamped, stamped.event)
-        for stamped in campaign.log.events(only=Ruled)
-        if isinstance(stamped.event, Ruled) and stamped.event.what == "promote" and stamped.event.about == program
-    )
-    return PromotionClaim("held_out", last[1].why, _format_time(last[0]))
+    return PromotionClaim("held_out", "it is no worse than the seed on every held-out case")
 
 
-def _read_cost(campaign: Campaign) -> CostClaim:
-    progress = campaign.state.progress
-    return CostClaim(
-        programs=progress.programs,
-        seconds=progress.seconds,
-        judge_seconds=progress.judge_seconds,
-        calls=progress.calls,
-        tokens=progress.tokens,
-        money=progress.money,
-        gpu_seconds=progress.gpu_seconds,
-    )
-
-
-class _JudgingReader:
-    """Judgings of one program since the task is what it is; `files` grows with the texts that they name."""
+class _EvaluationReader:
+    """Evaluations of one program since the task is what it is; `files` grows with the texts that they name."""
 
     def __init__(self, campaign: Campaign, program: ProgramId) -> None:
         self.campaign = campaign
@@ -190,7 +202,7 @@ class _JudgingReader:
         self.records = tuple(map(_record_of, self._stamps))
         self.first = next(record.id for record in self.records if not record.origin.case)
 
-    def judgings(self) -> tuple[JudgingClaim, ...]:
+    def judgings(self) -> tuple[EvaluationClaim, ...]:
         """Returns those of the program, then those of the task's seed on held-out cases, where the program is compared with it."""
         seed = self.campaign.task.seed.id
         numbers = [] if self.program == seed else self._numbers(seed)
@@ -208,10 +220,10 @@ class _JudgingReader:
             if other == program
         ]
 
-    def _claim(self, stamped: Stamped, *, of_seed: bool = False) -> JudgingClaim:
+    def _claim(self, stamped: Stamped, *, of_seed: bool = False) -> EvaluationClaim:
         record, task = _record_of(stamped), self.campaign.task
         origin, evaluation, part = record.origin, record.evaluation, self._part(record)
-        return JudgingClaim(
+        return EvaluationClaim(
             record=record.id,
             part=part,
             outcome=evaluation.outcome.value,
@@ -242,15 +254,15 @@ class _JudgingReader:
             trust=evaluation.trust,
         )
 
-    def _part(self, record: Record) -> JudgingPart:
+    def _part(self, record: Record) -> EvaluationPart:
         if record.origin.case:
             return "from scratch" if record.origin.case == FROM_SCRATCH else "case"
         if record.evaluation.certified or record.evaluation.stage == "certify":
             return "certificate"
         return "search" if record.id == self.first else "again"
 
-    def _store_artifacts(self, part: JudgingPart, record: Record) -> dict[str, str]:
-        """Stores the artifacts of the first judging and of the latest certificate, which a verification needs."""
+    def _store_artifacts(self, part: EvaluationPart, record: Record) -> dict[str, str]:
+        """Stores the artifacts of the first evaluation and of the latest certificate, which a verification needs."""
         if part == "search":
             return self._store("artifacts", record.evaluation.artifacts)
         certified = [one.id for one in self.records if one.evaluation.certified]
@@ -322,7 +334,7 @@ def _claim_step(campaign: Campaign, line: report.LineageStep, program: str, diff
     )
 
 
-# --- the value by all judgings
+# --- the value by all evaluations
 
 
 def estimate_value(campaign: Campaign, program: ProgramId, records: Sequence[Record]) -> ValueClaim | None:

@@ -1,12 +1,12 @@
-"""Claims of an export, judged again: its certificate, its score, its held-out cases.
+"""Evaluation of an export's claims again: its certificate, its score, its held-out cases.
 
 No result is taken from anywhere else, and a worker gets nothing but what is in the export. Where it cannot evaluate, for lack of a library or a device, the verdict is `cannot be told`; a program that fails where it passed differs."""
 
 import json
 import math
 import secrets
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from evolve.commands import Report, Worker
 from evolve.task import CERTIFICATE, check_proof
@@ -21,9 +21,8 @@ from evolve_publish.checks import (
     compare_noisy,
     compare_with_seed,
     is_close,
-    worst_verdict,
 )
-from evolve_publish.claims import Claims, JudgingClaim, ValueClaim
+from evolve_publish.claims import Claims, EvaluationClaim, ValueClaim
 from evolve_publish.files import Contents, decode_text
 
 _LONGEST = 300
@@ -31,7 +30,7 @@ _LONGEST = 300
 _ROUNDING = 1e-12
 """Relative error of the mean of equal numbers."""
 NOISY = 5
-"""Judgings of a noisy program."""
+"""Evaluations of a noisy program."""
 
 
 def _draw_seed() -> int:
@@ -41,14 +40,13 @@ def _draw_seed() -> int:
 
 @dataclass(frozen=True, slots=True)
 class Reevaluation:
-    """Export to judge again: its claims, its files, the program and the task in them, and a worker for the task. `draw` returns the random seed of one more judging."""
+    """Export to evaluate again: its claims, its files, the program and the task in them, and a worker for the task."""
 
     claims: Claims
     contents: Contents
     program: Program
     task: Task
     worker: Worker
-    draw: Callable[[], int] = field(default=_draw_seed)
 
     @property
     def elsewhere(self) -> str:
@@ -70,7 +68,7 @@ class Reevaluation:
         """Seconds decide the fitness, and those of this machine are others."""
         return self.claims.task.timed and bool(self.elsewhere)
 
-    def search_trial(self, first: JudgingClaim, seed: int, *, carried: bool = True) -> Trial:
+    def search_trial(self, first: EvaluationClaim, seed: int, *, carried: bool = True) -> Trial:
         """Returns the trial of the search with another random seed, and with the artifacts that the parent had left where they are `carried`."""
         kept = first.carried.items() if carried else ()
         left = Carried({name: json.loads(self.text(path)) for name, path in kept})
@@ -87,10 +85,6 @@ class Reevaluation:
         """Evaluates the export's program."""
         return self.worker.evaluate(self.program, trial)
 
-    def certify(self, artifacts: dict[str, str]) -> float | None:
-        """Returns the exact value that artifacts prove; None for none."""
-        return self.show_fitness(self.worker.certify(artifacts, Parameters(self.task.parameters)))
-
     def show_fitness(self, report: Report) -> float | None:
         """Returns the fitness of a report in the task's own direction; None for a failure."""
         fitness = report.evaluation.fitness
@@ -100,8 +94,8 @@ class Reevaluation:
         """Returns a file of the export."""
         return decode_text(self.contents[path])
 
-    def judging_of_case(self, case: Case, *, of_seed: bool = False) -> JudgingClaim | None:
-        """Returns the claimed judging on a held-out case."""
+    def evaluation_of_case(self, case: Case, *, of_seed: bool = False) -> EvaluationClaim | None:
+        """Returns the claimed evaluation on a held-out case."""
         found = (one for one in self.claims.judgings if one.case == case.name and one.of_seed == of_seed)
         return next(found, None)
 
@@ -134,56 +128,50 @@ def check_certificate(again: Reevaluation) -> Iterator[ClaimCheck]:
     if found is None:
         yield _check_failed("certificate", repr(proof.fitness), report)
         return
-    texts, stored = _artifact_texts(report), {name: again.text(path) for name, path in proof.artifacts.items()}
-    names = sorted({*texts, *stored})
-    checks = [_compare_proofs(name, stored.get(name, "null"), texts.get(name, "null")) for name in names]
-    checks.insert(0, compare_exact("certificate", proof.fitness, found))
-    if worst_verdict([check.verdict for check in checks]) == DIFFERS:
-        checks = _check_by_verifier(again, proof.fitness, found, stored.get(CERTIFICATE, "")) or checks
-    yield from checks
+    made, stored = _artifact_texts(report), {name: again.text(path) for name, path in proof.artifacts.items()}
+    shown = repr(proof.fitness), repr(found)
+    if proof.fitness == found and _canonical(made) == _canonical(stored):
+        yield ClaimCheck("certificate", AGREES, *shown, "every number of the proof is the same")
+    elif _is_proven(again, proof.fitness, found, stored.get(CERTIFICATE, "")):
+        why = f"the stored proof holds exactly, by the task's verifier; made again it differs in the last digits of floating point, for {again.otherwise}"
+        yield ClaimCheck("certificate", AGREES, *shown, why)
+    else:
+        yield ClaimCheck("certificate", DIFFERS, *shown, "the stored proof is not the one that the evaluator makes")
 
 
-def _check_by_verifier(again: Reevaluation, claimed: float | None, found: float, proof: str) -> list[ClaimCheck]:
-    """Checks the stored proof by the task's verifier, which is exact: on another processor the evaluator may make another proof by the last digits of floating point. Returns nothing where that does not decide."""
+def _is_proven(again: Reevaluation, claimed: float | None, found: float, proof: str) -> bool:
+    """Returns whether the task's verifier, which is exact, accepts the stored proof. It decides on another machine alone, where the evaluator may make another proof by the last digits of floating point."""
     if claimed is None or not is_close(claimed, found) or not (again.otherwise and again.task.verifier and proof):
-        return []
-    if check_proof(again.task, proof, claimed, again.claims.name).refusal:
-        return []
-    why = f"the stored proof holds exactly, by the task's verifier; made again it differs in the last digits of floating point, for {again.otherwise}"
-    return [ClaimCheck("certificate", AGREES, repr(claimed), repr(found), why)]
+        return False
+    return not check_proof(again.task, proof, claimed, again.claims.name).refusal
 
 
-def _compare_proofs(name: str, stored: str, found: str) -> ClaimCheck:
-    agrees = _canonical(stored) == _canonical(found)
-    shown = f"{len(stored):,} characters", f"{len(found):,} characters"
-    why = "every number is the same" if agrees else "the stored proof is not the one that the evaluator makes"
-    return ClaimCheck(f"proof {name!r}", AGREES if agrees else DIFFERS, *shown, why)
-
-
-def _canonical(text: str) -> str:
+def _canonical(proof: Mapping[str, str]) -> str:
     """Returns JSON in one way of writing it: true is not 1."""
-    return json.dumps(json.loads(text), sort_keys=True)
+    return json.dumps({name: json.loads(text) for name, text in proof.items()}, sort_keys=True)
 
 
 def check_score(again: Reevaluation) -> Iterator[ClaimCheck]:
-    """Judges the program again."""
+    """Evaluates the program again."""
     first, value = again.claims.first, again.claims.value
     if first is None:
         return
     if again.task.deterministic:
         yield from _check_deterministic(again, first)
         yield from _check_seed(again, first)
-    elif value is None or value.certified:
-        yield _run_once(again, first)
+    elif value is None:
+        yield ClaimCheck("score", CANNOT_BE_TOLD, why="a noisy program that never passed has no score to compare")
+    elif value.certified:  # what a noisy program finds again decides nothing about its certificate
+        return
     elif again.has_other_clock:
         yield _check_untimed(
-            "score", repr(value.fitness), again, again.evaluate(again.search_trial(first, again.draw()))
+            "score", repr(value.fitness), again, again.evaluate(again.search_trial(first, _draw_seed()))
         )
     else:
         yield from _check_noisy(again, first, value)
 
 
-def _check_deterministic(again: Reevaluation, first: JudgingClaim) -> Iterator[ClaimCheck]:
+def _check_deterministic(again: Reevaluation, first: EvaluationClaim) -> Iterator[ClaimCheck]:
     report = again.evaluate(again.search_trial(first, first.seed))
     if report.evaluation.outcome is Outcome.INTERNAL:
         yield _check_failed("score", repr(first.fitness), report)
@@ -195,18 +183,16 @@ def _check_deterministic(again: Reevaluation, first: JudgingClaim) -> Iterator[C
         yield _check_trust(first, report)
     if first.violation or report.evaluation.violation:
         yield compare_exact("constraints", first.violation, report.evaluation.violation, elsewhere=again.otherwise)
-    proof = again.claims.certificate
-    if proof is not None and report.evaluation.outcome is Outcome.OK:
-        found = again.certify(_artifact_texts(report))
-        yield compare_exact("certified again", proof.fitness, found, elsewhere=again.otherwise)
 
 
-def _check_trust(first: JudgingClaim, report: Report) -> ClaimCheck:
-    return check_equal("trust", first.trust, report.evaluation.trust, "the judge says something else of how it knows")
+def _check_trust(first: EvaluationClaim, report: Report) -> ClaimCheck:
+    return check_equal(
+        "trust", first.trust, report.evaluation.trust, "the evaluator says something else of how it knows"
+    )
 
 
-def _check_seed(again: Reevaluation, first: JudgingClaim) -> Iterator[ClaimCheck]:
-    """Judges the task's seed again, whose score stands beside that of a program that passed."""
+def _check_seed(again: Reevaluation, first: EvaluationClaim) -> Iterator[ClaimCheck]:
+    """Evaluates the task's seed again, whose score stands beside that of a program that passed."""
     claimed = again.claims.seed_fitness
     if again.program == again.task.seed or claimed is None or first.fitness is None or again.has_other_clock:
         return
@@ -219,30 +205,10 @@ def _check_seed(again: Reevaluation, first: JudgingClaim) -> Iterator[ClaimCheck
     yield compare_exact("the seed's score", found if mean else claimed, found, elsewhere=again.otherwise)
 
 
-def _run_once(again: Reevaluation, first: JudgingClaim) -> ClaimCheck:
-    """Judges a noisy program once more, whose certificate is what counts, or that never passed."""
-    report = again.evaluate(again.search_trial(first, first.seed))
-    outcome, found = report.evaluation.outcome.value, again.show_fitness(report)
-    verdict = AGREES if outcome == first.outcome else CANNOT_BE_TOLD
-    why = "what a noisy program finds again decides nothing about its certificate" if again.claims.certificate else ""
-    return ClaimCheck(
-        "run again",
-        verdict,
-        _format_outcome(first.outcome, first.fitness),
-        _format_outcome(outcome, found),
-        why,
-        matters=not why,
-    )
-
-
-def _format_outcome(outcome: str, fitness: float | None) -> str:
-    return outcome if fitness is None else f"{outcome} {fitness!r}"
-
-
-def _check_noisy(again: Reevaluation, first: JudgingClaim, value: ValueClaim) -> Iterator[ClaimCheck]:
+def _check_noisy(again: Reevaluation, first: EvaluationClaim, value: ValueClaim) -> Iterator[ClaimCheck]:
     found: list[float] = []
     for _ in range(NOISY):
-        report = again.evaluate(again.search_trial(first, again.draw()))
+        report = again.evaluate(again.search_trial(first, _draw_seed()))
         shown = again.show_fitness(report)
         if shown is None:
             yield _check_failed("score", repr(value.fitness), report)
@@ -253,7 +219,7 @@ def _check_noisy(again: Reevaluation, first: JudgingClaim, value: ValueClaim) ->
 
 
 def check_cases(again: Reevaluation) -> Iterator[ClaimCheck]:
-    """Judges a promoted program beside the seed on each held-out case; of another one only exact scores can be compared."""
+    """Evaluates a promoted program beside the seed on each held-out case; of another one only exact scores can be compared."""
     if again.program == again.task.seed:
         return
     for case in again.task.held_out:
@@ -264,7 +230,7 @@ def check_cases(again: Reevaluation) -> Iterator[ClaimCheck]:
 
 
 def _check_case_score(again: Reevaluation, case: Case) -> Iterator[ClaimCheck]:
-    claimed = again.judging_of_case(case)
+    claimed = again.evaluation_of_case(case)
     if claimed is None or again.has_other_clock:
         return
     report = again.evaluate_case(case, claimed.seed, again.program)
@@ -275,15 +241,16 @@ def _check_case_score(again: Reevaluation, case: Case) -> Iterator[ClaimCheck]:
 
 def _check_case(again: Reevaluation, case: Case) -> Iterator[ClaimCheck]:
     what = f"held out: {case.name}"
-    claimed = again.judging_of_case(case)
+    claimed = again.evaluation_of_case(case)
     if claimed is None:
-        yield ClaimCheck(what, DIFFERS, "promoted", "", "the export has no judging on this case")
+        yield ClaimCheck(what, DIFFERS, "promoted", "", "the export has no evaluation on this case")
         return
     gains: list[float] = []
-    seeds = again.judging_of_case(case, of_seed=True)
+    seeds = again.evaluation_of_case(case, of_seed=True)
     if seeds is None:
-        yield ClaimCheck(what, DIFFERS, "promoted", "", "the export has no judging of the seed on this case")
+        yield ClaimCheck(what, DIFFERS, "promoted", "", "the export has no evaluation of the seed on this case")
         return
+    # One evaluation that is no worse than the seed suffices; a worse one may be chance, and is repeated.
     for report, seed_report in _pairs(again, case, claimed.seed):
         shown, beside = again.show_fitness(report), seed_report.evaluation.fitness
         if report.evaluation.fitness is None or shown is None:
@@ -307,7 +274,7 @@ def _check_case(again: Reevaluation, case: Case) -> Iterator[ClaimCheck]:
 def _pairs(again: Reevaluation, case: Case, seed: int) -> Iterator[tuple[Report, Report]]:
     """Yields reports of the program and of the task's seed, with the random seed of the campaign; of a noisy task then with others."""
     for number in range(1 if again.task.deterministic else NOISY):
-        drawn = again.draw() if number else seed
+        drawn = _draw_seed() if number else seed
         yield again.evaluate_case(case, drawn, again.program), again.evaluate_case(case, drawn, again.task.seed)
 
 

@@ -1,4 +1,4 @@
-"""Verification of an export: every file, every hash, whether the claims fit together, and every claim that can be judged again.
+"""Verification of an export: every file, every hash, whether the claims fit together, and every claim that can be evaluated again.
 
 An export may come from a stranger. Its program runs in the sandbox, as any other. Its evaluator does not: it runs with the rights of the person who verifies. So no evaluator runs but
 that of a task which ships with this package, known by its version, or one that a person trusts. Neither the current folder nor the workspace can make a task known, for they may have come with the export.
@@ -20,7 +20,7 @@ from evolve_publish.claims import (
     RECORD,
     STEPS,
     Claims,
-    JudgingClaim,
+    EvaluationClaim,
     LineageClaim,
     TaskClaim,
     ValueClaim,
@@ -44,12 +44,12 @@ from evolve_publish.task_files import claim_task, load_exported_task, task_files
 
 OpenWorker = Callable[[Task], AbstractContextManager[Worker]]
 """Starts a worker for a task; raises `TaskError` where this machine has none for it."""
-NOT_TRUSTED = "the evaluator is none that ships with this package, and it would run as the judge, with your rights. Do: read what is in task/, then add --trust"
+NOT_TRUSTED = "the evaluator, whatever its task is called, is none that ships with this package, and it would run with your rights. Do: read what is in task/, then add --trust"
 
 
 @dataclass(frozen=True, slots=True)
 class Verifier:
-    """Settings of a verification. `trusted`: a person has said that the export's evaluator may run, or it is that of their own campaign. `quick`: certificates alone are judged again, and no program runs."""
+    """Settings of a verification. `trusted`: a person has said that the export's evaluator may run, or it is that of their own campaign. `quick`: certificates alone are made again, and no program runs."""
 
     open_worker: OpenWorker
     plugins: Plugins
@@ -61,6 +61,7 @@ def verify(contents: Contents, verifier: Verifier) -> Verification:
     """Checks an export. Raises `ConfigError` for what is none."""
     checks = list(_check_manifest(contents))
     claims = read_claims(contents)
+    # Files that differ from the manifest are not looked into any further.
     if _has_difference(checks):
         return _conclude(claims, checks)
     program = Program({path: _text(contents, stored) for path, stored in claims.files.items()})
@@ -69,17 +70,16 @@ def verify(contents: Contents, verifier: Verifier) -> Verification:
         with load_exported_task(contents, claims.task) as task:
             checks += check_coherence(ReadExport(claims, contents, program, task))
             checks += _check_plugin(claims.task, task, verifier.plugins)
-            checks += _note_namesake(claims.task)
             if _has_difference(checks) or (verifier.quick and claims.certificate is None):
                 return _conclude(claims, checks)
             if not (verifier.trusted or is_known_task(claims.task)):
-                return _conclude(claims, [*checks, ClaimCheck("judged again", CANNOT_BE_TOLD, why=NOT_TRUSTED)])
+                return _conclude(claims, [*checks, ClaimCheck("evaluated again", CANNOT_BE_TOLD, why=NOT_TRUSTED)])
             with verifier.open_worker(task) as worker:
                 again = Reevaluation(claims, contents, program, task, worker)
-                checks += _judge_again(again, quick=verifier.quick)
+                checks += _evaluate_again(again, quick=verifier.quick)
                 return _conclude(claims, checks, "" if verifier.quick else worker.description.isolation)
     except TaskError as error:
-        return _conclude(claims, [*checks, ClaimCheck("judged again", CANNOT_BE_TOLD, why=str(error))])
+        return _conclude(claims, [*checks, ClaimCheck("evaluated again", CANNOT_BE_TOLD, why=str(error))])
 
 
 def is_known_task(claim: TaskClaim) -> bool:
@@ -111,21 +111,14 @@ def _check_manifest(contents: Contents) -> Iterator[ClaimCheck]:
 
 
 def _check_plugin(claim: TaskClaim, task: Task, plugins: Plugins) -> Iterator[ClaimCheck]:
-    """Compares the package of the evaluator; another version may judge alike, and the scores show it."""
+    """Compares the package of the evaluator; another version may find the same, and the scores show it."""
     if task.evaluator.plugin:
         here = plugins.evaluator_release(task.evaluator) or "a version that nobody knows"
         verdict = AGREES if here == claim.release else CANNOT_BE_TOLD
         yield ClaimCheck("evaluator plugin", verdict, claim.release, here, matters=False)
 
 
-def _note_namesake(claim: TaskClaim) -> Iterator[ClaimCheck]:
-    """Notes a task that has the name of one of this package, and is another one or another version."""
-    if claim.name in bundled() and not is_known_task(claim):
-        why = "a task that ships with this package has this name, and is not this version of it"
-        yield ClaimCheck("task of this name", CANNOT_BE_TOLD, why=why, matters=False)
-
-
-def _judge_again(again: Reevaluation, *, quick: bool) -> Iterator[ClaimCheck]:
+def _evaluate_again(again: Reevaluation, *, quick: bool) -> Iterator[ClaimCheck]:
     yield from check_certificate(again)
     if not quick:
         yield from check_score(again)
@@ -133,7 +126,7 @@ def _judge_again(again: Reevaluation, *, quick: bool) -> Iterator[ClaimCheck]:
 
 
 def _check_named_files(claims: Claims, contents: Contents) -> None:
-    """Raises `ConfigError` where a file that a judging names is missing, or is no JSON."""
+    """Raises `ConfigError` where a file that an evaluation names is missing, or is no JSON."""
     for one in claims.judgings:
         for path in (*one.artifacts.values(), *one.carried.values()):
             parse_json(path, encode_text(_text(contents, path)))
@@ -182,7 +175,7 @@ def check_coherence(parts: ReadExport) -> Iterator[ClaimCheck]:
         yield ClaimCheck("ruling", DIFFERS, "no quarantine", "quarantined", claims.quarantined)
     steps = read_steps(parts.contents)
     yield from _check_lineage(claims, steps)
-    pages = make_pages(claims, parts.contents, task, steps)
+    pages = make_pages(claims, task)
     yield from _check_all_named(parts, steps, pages.keys())
     yield from _check_pages(parts.contents, pages)
 
@@ -202,24 +195,24 @@ def _check_task(claim: TaskClaim, task: Task) -> Iterator[ClaimCheck]:
 
 
 def _check_value(claims: Claims, task: Task) -> Iterator[ClaimCheck]:
-    """Checks that the value follows from the judgings."""
+    """Checks that the value follows from the evaluations."""
     value, first, proof = claims.value, claims.first, claims.certificate
     if value is None:
         passed = [one for one in claims.judgings if _counts(one)]
         if passed:
-            yield ClaimCheck("value", DIFFERS, "none", repr(passed[0].fitness), "the judgings say that it passed")
+            yield ClaimCheck("value", DIFFERS, "none", repr(passed[0].fitness), "the evaluations say that it passed")
     elif value.certified:
         found = repr(proof.fitness if proof else None)
         yield check_equal("value", repr(value.fitness), found, "it is not what the certificate says")
     elif task.deterministic:
         found = repr(first.fitness if first else None)
-        yield check_equal("value", repr(value.fitness), found, "it is not what the judging says")
+        yield check_equal("value", repr(value.fitness), found, "it is not what the evaluation says")
     else:
         yield _check_mean(claims, value)
 
 
 def _check_mean(claims: Claims, value: ValueClaim) -> ClaimCheck:
-    """Checks that a noisy value is the mean of the last `count` judgings, and no more certain than they make it."""
+    """Checks that a noisy value is the mean of the last `count` evaluations, and no more certain than they make it."""
     passed = [one for one in claims.judgings if _counts(one)]
     pool = Pool()
     for one in passed[-value.count :]:
@@ -227,19 +220,19 @@ def _check_mean(claims: Claims, value: ValueClaim) -> ClaimCheck:
     told = f"{value.fitness!r} of {value.count}"
     found = f"{pool.mean!r} of {pool.count}"
     if pool.count != value.count or not math.isclose(pool.mean, value.fitness, rel_tol=_CLOSE, abs_tol=1e-12):
-        return ClaimCheck("value", DIFFERS, told, found, "it is not the mean of the judgings")
+        return ClaimCheck("value", DIFFERS, told, found, "it is not the mean of the evaluations")
     if value.confirmed and value.count == len(passed):
         return ClaimCheck(
-            "value", DIFFERS, told, found, "the judging that chose it is among those that are said to confirm it"
+            "value", DIFFERS, told, found, "the evaluation that chose it is among those that are said to confirm it"
         )
     if value.standard_error is not None and value.standard_error < _least_error(pool) * (1 - _CLOSE):
-        return ClaimCheck("value", DIFFERS, told, found, "its standard error is smaller than the judgings allow")
+        return ClaimCheck("value", DIFFERS, told, found, "its standard error is smaller than the evaluations allow")
     if not _has_right_limits(value):
         return ClaimCheck("value", DIFFERS, told, found, "the limits of 95 % do not follow from its standard error")
     return ClaimCheck("value", AGREES, told, found)
 
 
-def _counts(one: JudgingClaim) -> bool:
+def _counts(one: EvaluationClaim) -> bool:
     return one.part in ("search", "again") and one.outcome == "ok" and one.fitness is not None and not one.of_seed
 
 
@@ -278,7 +271,7 @@ def _check_lineage(claims: Claims, steps: tuple[LineageClaim, ...]) -> Iterator[
 
 
 def _check_all_named(parts: ReadExport, steps: tuple[LineageClaim, ...], pages: Iterable[str]) -> Iterator[ClaimCheck]:
-    """Checks that the record names every file, and that it lies where such files lie: a person must see the files that were judged."""
+    """Checks that the record names every file, and that it lies where such files lie: a person must see the files that were evaluated."""
     claims, contents = parts.claims, parts.contents
     if dict(claims.files) != name_stored_files("program", claims.files):
         yield ClaimCheck("files", DIFFERS, why="the program's files do not lie in program/ by their names")

@@ -1,7 +1,7 @@
-"""The evaluator `recipe`: a program trains a classifier on what the judge serves, and is scored on inputs whose labels it never gets. See
+"""The evaluator `recipe`: a program trains a classifier on what the evaluator serves, and is scored on inputs whose labels it never gets. See
 `docs/evaluators.md`.
 
-A plugin as a third party would write it. Invariant: importing it reads no data."""
+A plugin as a third party would write it. Importing it reads no data."""
 
 from collections.abc import Sequence
 

@@ -1,6 +1,4 @@
-"""What the answers of a recipe say about it, alone and beside the baseline.
-
-Invariant: pure; every figure is computed from the judge's own labels."""
+"""Figures of a recipe from its answers, alone and beside the baseline. Every figure is computed from the evaluator's own labels."""
 
 import math
 import statistics
@@ -11,8 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evolve.statistics import clopper_pearson, mcnemar
-from evolve_recipe.loader import Integers
-from evolve_recipe.training import Model
+from evolve_recipe.training import Integers, Model
 
 _PAIRS_SHOWN = 5
 _SPREADS = 2.0
@@ -31,7 +28,7 @@ class Run:
 
     @property
     def accuracy(self) -> float:
-        """The share of right answers."""
+        """Share of right answers."""
         return float((self.answers == self.targets).mean())
 
 
@@ -54,12 +51,12 @@ class Pairs:
 
 
 def accuracy(runs: Sequence[Run]) -> float:
-    """The mean over all trainings."""
+    """Returns the mean over all trainings."""
     return math.fsum(run.accuracy for run in runs) / len(runs)
 
 
 def standard_error(runs: Sequence[Run]) -> float | None:
-    """That of the mean accuracy if the same folds were trained on again with other seeds; None for one training per fold."""
+    """Returns the standard error of the mean accuracy if the same folds were trained on again with other seeds; None for one training per fold."""
     by_fold: dict[int, list[float]] = {}
     for run in runs:
         by_fold.setdefault(run.fold, []).append(run.accuracy)
@@ -70,14 +67,14 @@ def standard_error(runs: Sequence[Run]) -> float | None:
 
 
 def interval(runs: Sequence[Run]) -> tuple[float, float]:
-    """The 95 % interval of the accuracy on rows of this kind, from the first training on each fold: exact where no row is asked about twice."""
+    """Returns the 95 % interval of the accuracy on rows of this kind, from the first training on each fold: exact where no row is asked about twice."""
     hits, count = _first(runs)
     interval = clopper_pearson(hits, count)
     return interval.low, interval.high
 
 
 def is_above_chance(runs: Sequence[Run]) -> bool:
-    """Whether trainings are right more often than the commonest label is there, beyond what luck explains once in a thousand times.
+    """Returns whether trainings are right more often than the commonest label is there, beyond what luck explains once in a thousand times.
 
     Rows are not counted one by one: a recipe that takes whole groups of rows for another class is lucky with all of them at once. But trainings on labels that
     were dealt out anew are independent, and their accuracies lie between 0 and 1: Hoeffding's first bound (1963, https://doi.org/10.1080/01621459.1963.10500830)
@@ -88,7 +85,7 @@ def is_above_chance(runs: Sequence[Run]) -> bool:
 
 
 def _divergence(found: float, chance: float) -> float:
-    """Kullback and Leibler's, of two coins."""
+    """Returns the divergence of Kullback and Leibler of two coins."""
     if chance >= 1.0:
         return 0.0
     rest = (1.0 - found) * math.log((1.0 - found) / (1.0 - chance)) if found < 1.0 else 0.0
@@ -100,8 +97,8 @@ def _first(runs: Sequence[Run]) -> tuple[int, int]:
     return sum(int((run.answers == run.targets).sum()) for run in first), sum(len(run.targets) for run in first)
 
 
-def compared(runs: Sequence[Run], baseline: Sequence[Run]) -> Pairs:
-    """Both recipes' runs in one order."""
+def compare(runs: Sequence[Run], baseline: Sequence[Run]) -> Pairs:
+    """Compares the runs of both recipes, which are in one order."""
     differences = [one.accuracy - other.accuracy for one, other in zip(runs, baseline, strict=True)]
     spread = float(np.std(differences, ddof=1)) if len(differences) > 1 else 0.0
     better = worse = 0
@@ -115,8 +112,8 @@ def compared(runs: Sequence[Run], baseline: Sequence[Run]) -> Pairs:
     return Pairs(math.fsum(differences) / count, error, count, better, worse, mcnemar(better, worse))
 
 
-def told(runs: Sequence[Run], pairs: Pairs | None) -> str:
-    """The result in words, for whoever improves the recipe."""
+def format_feedback(runs: Sequence[Run], pairs: Pairs | None) -> str:
+    """Returns the result in words, for whoever improves the recipe."""
     low, high = interval(runs)
     seconds = sum(run.model.cpu_seconds for run in runs) / len(runs)
     size = max(run.model.size for run in runs)
@@ -132,10 +129,10 @@ def told(runs: Sequence[Run], pairs: Pairs | None) -> str:
         )
     folds = sorted({run.fold for run in runs})
     per_fold = ", ".join(f"{accuracy([run for run in runs if run.fold == fold]):.4f}" for fold in folds)
-    return "\n".join([*lines, f"By fold: {per_fold}.", _confused(runs)])
+    return "\n".join([*lines, f"By fold: {per_fold}.", _format_confusions(runs)])
 
 
-def _confused(runs: Sequence[Run]) -> str:
+def _format_confusions(runs: Sequence[Run]) -> str:
     pairs = Counter(
         (right, answer)
         for run in runs

@@ -1,24 +1,22 @@
-"""Which rows a training is served, and which ones it is then asked about.
+"""Rows that a training is served, and rows that it is then asked about.
 
 All rows are cut once, the same for every program: three fifths to search with (training and validation), a fifth that decides about promotion, and a
-fifth that decides nothing. Invariant: no fold asks about a row that it serves; rows of promotion and test are served by none."""
+fifth that decides nothing. No fold asks about a row that it serves; rows of promotion and test are served by none."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from evolve import EvolveError
+from evolve_recipe.training import Integers
 
 PARTS = ("search", "promotion", "test", "all")
 CONTROLS = ("", "shuffled")
 CUT = 20_260_101
 """The seed by which rows are cut into parts: another one would be another task."""
 _SEARCHED, _PROMOTED = 0.6, 0.8
-
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +53,8 @@ class Fold:
     asked: Integers
 
 
-def plan_from(parameters: Mapping[str, object]) -> Plan:
-    """The plan that a trial's parameters describe; raises `EvolveError` where one is missing."""
+def read_plan(parameters: Mapping[str, object]) -> Plan:
+    """Returns the plan that a trial's parameters describe; raises `EvolveError` where one is missing."""
     missing = [field.name for field in fields(Plan) if field.name not in parameters]
     if missing:
         raise EvolveError(f"the task has no parameter {missing[0]!r}. Do: write it under [parameters] in task.toml")
@@ -64,7 +62,7 @@ def plan_from(parameters: Mapping[str, object]) -> Plan:
 
 
 def folds(plan: Plan, targets: Integers) -> tuple[Fold, ...]:
-    """The folds of a plan, for rows with these labels."""
+    """Returns the folds of a plan, for rows with these labels."""
     rng = np.random.default_rng([CUT, plan.sample, 1])
     searched, kept = _parts(plan.part, len(targets))
     if plan.labels_per_class:
@@ -76,7 +74,7 @@ def folds(plan: Plan, targets: Integers) -> tuple[Fold, ...]:
 
 
 def _parts(part: str, count: int) -> tuple[Integers, Integers]:
-    """The rows that may be served, and those that are kept from every training and asked about; none where folds are made of the first."""
+    """Returns the rows that may be served, and those that are kept from every training and asked about; none where folds are made of the first."""
     order = np.random.default_rng(CUT).permutation(count)
     first, second = int(_SEARCHED * count), int(_PROMOTED * count)
     nothing = order[:0]
@@ -89,7 +87,7 @@ def _parts(part: str, count: int) -> tuple[Integers, Integers]:
 
 
 def _draw(plan: Plan, targets: Integers, searched: Integers, kept: Integers, rng: Generator) -> Fold:
-    """A fold with so many labelled rows of each class; the others, or those that are kept, are asked about."""
+    """Returns a fold with so many labelled rows of each class; the others, or those that are kept, are asked about."""
     shuffled = rng.permutation(searched)
     served = np.concatenate(
         [shuffled[targets[shuffled] == label][: plan.labels_per_class] for label in np.unique(targets)]

@@ -1,7 +1,8 @@
 """One training of a program and what its model then answers, each in processes of their own.
 
-A process that trains is gone before any input of a question leaves the judge, and all that it leaves is its model, as plain data. Each row is asked about
-in one of two processes, some rows in both. Invariant: no label of a row that is asked about is ever in a process that answers for it."""
+A process that trains is gone before any input of a question leaves the evaluator, and all that it leaves is its model, as plain data. Each row is asked about
+in one of two processes, some rows in both. No label of a row that is asked about is ever in a process that answers for it.
+A sample counts against the budget when it leaves the evaluator; every row comes once before any comes again."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
@@ -11,38 +12,57 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.random import Generator
+from numpy.typing import NDArray
 
-from evolve_recipe.loader import Inputs, Integers, Loader
 from evolve_recipe.settings import RecipeSettings
 
+Inputs = NDArray[np.float32]
+Integers = NDArray[np.int64]
 ASKED_AGAIN = 20
-"""How many rows of either process the other one is asked about, too."""
+"""Rows of either process that the other one is asked about, too."""
 UNSTEADY = 1
-"""So many of them may get another answer: a tie may be broken otherwise where numbers are added up in another order."""
+"""Rows among them that may get another answer: a tie may be broken otherwise where numbers are added up in another order."""
 _NUMBER = 8
 
 
-class Usage(Protocol):
-    """What a session used, once it is over."""
+class Loader:
+    """Serves rows with their labels in an order of its own, which is another one each time round. `samples` is the budget; 0: every row once."""
 
-    cpu_seconds: float
+    def __init__(self, inputs: Inputs, targets: Integers, rng: Generator, samples: int = 0) -> None:
+        self.served = 0
+        self.budget = samples or len(targets)
+        self._inputs = inputs
+        self._targets = targets
+        self._rng = rng
+        self._order = rng.permutation(len(targets))
+        self._next = 0
 
+    @property
+    def left(self) -> int:
+        """Samples that may still be served."""
+        return self.budget - self.served
 
-class Dialogue(Protocol):
-    """What is needed of a candidate's session."""
-
-    usage: Usage
-
-    def call(self, function: str, /, *arguments: Any, seconds: float | None = None) -> Any:
-        """The answer of one of its functions."""
-        ...
+    def serve(self, count: int) -> tuple[Inputs, Integers]:
+        """Returns the next `count` samples, or as many as the budget has left."""
+        wanted = min(count, self.left)
+        chosen = np.empty(wanted, dtype=np.int64)
+        filled = 0
+        while filled < wanted:
+            if self._next == len(self._order):
+                self._order, self._next = self._rng.permutation(len(self._order)), 0
+            taken = self._order[self._next : self._next + wanted - filled]
+            chosen[filled : filled + len(taken)] = taken
+            filled += len(taken)
+            self._next += len(taken)
+        self.served += wanted
+        return self._inputs[chosen], self._targets[chosen]
 
 
 class Trained(Protocol):
     """Opens sessions of the program that is trained."""
 
     def session(self, seconds: float | None = None) -> AbstractContextManager[Any]:
-        """A process of its own."""
+        """Opens a process of its own."""
         ...
 
 
@@ -54,13 +74,9 @@ class Unsteady(Exception):
     """Answers that depend on what else was asked."""
 
 
-class OverBudget(Exception):
-    """More processor time than a training may take."""
-
-
 @dataclass(frozen=True, slots=True)
 class Model:
-    """What a training left, its size in bytes, the samples that it was served, and its processor time in seconds."""
+    """Model that a training left, its size in bytes, the samples that it was served, and its processor time in seconds."""
 
     content: Any
     size: int
@@ -68,30 +84,28 @@ class Model:
     cpu_seconds: float
 
 
-def trained(program: Trained, loader: Loader, told: Mapping[str, Any], settings: RecipeSettings) -> Model:
-    """Serves samples until `train` gives its model. Raises `Unusable`, `OverBudget`, and what a session raises."""
+def train(program: Trained, loader: Loader, told: Mapping[str, Any], settings: RecipeSettings) -> Model:
+    """Serves samples until `train` gives its model. Raises `Unusable`, and what a session raises."""
     with program.session(settings.seconds) as session:
         first = settings.first if settings.samples else loader.left
-        answer = _served(session, loader, first, told)
+        answer = _serve(session, loader, first, told)
         while type(answer) is int:
             if loader.left == 0 or answer < 1:
-                raise Unusable(_wanted(settings, loader, answer))
-            answer = _served(session, loader, answer, told)
+                raise Unusable(_explain_answer(settings, loader, answer))
+            answer = _serve(session, loader, answer, told)
+    # The size is counted on this side: a program cannot be asked for it.
     size = size_of(answer)
     if answer is None or size > settings.model_bytes:
         raise Unusable(f"train() must return its model, of {settings.model_bytes:,} bytes at most, got {size:,}")
-    cpu_seconds = session.usage.cpu_seconds
-    if settings.cpu_seconds and cpu_seconds > settings.cpu_seconds:
-        raise OverBudget(f"train() took {cpu_seconds:.2f} s of processor time; {settings.cpu_seconds:g} s are allowed")
-    return Model(answer, size, loader.served, cpu_seconds)
+    return Model(answer, size, loader.served, session.usage.cpu_seconds)
 
 
-def _served(session: Dialogue, loader: Loader, count: int, told: Mapping[str, Any]) -> Any:
+def _serve(session: Any, loader: Loader, count: int, told: Mapping[str, Any]) -> Any:
     inputs, targets = loader.serve(count)
     return session.call("train", inputs, targets, {**told, "samples_left": loader.left})
 
 
-def _wanted(settings: RecipeSettings, loader: Loader, answer: int) -> str:
+def _explain_answer(settings: RecipeSettings, loader: Loader, answer: int) -> str:
     if not settings.samples:
         return "train() is served everything at once and must return its model, got a whole number"
     if answer < 1:
@@ -100,7 +114,7 @@ def _wanted(settings: RecipeSettings, loader: Loader, answer: int) -> str:
 
 
 def size_of(model: Any) -> int:
-    """A model's size in bytes: of its arrays and texts, and eight for everything else."""
+    """Returns a model's size in bytes: of its arrays and texts, and eight for everything else."""
     size, left = 0, [model]
     while left:
         item = left.pop()
@@ -121,10 +135,10 @@ def _parts_of(item: object) -> Iterable[object]:
     return item if isinstance(item, list) else ()
 
 
-def predicted(
+def predict_labels(
     program: Trained, model: Model, inputs: Inputs, classes: int, rng: Generator, settings: RecipeSettings
 ) -> Integers:
-    """A label for each input. They are asked for in two processes, in an order of the judge's; raises `Unusable`, `Unsteady`, and what a session
+    """Returns a label for each input. They are asked for in two processes, in an order of the evaluator's; raises `Unusable`, `Unsteady`, and what a session
     raises."""
     found = np.full(len(inputs), -1, dtype=np.int64)
     again = np.full(len(inputs), -1, dtype=np.int64)
@@ -133,7 +147,7 @@ def predicted(
             continue
         asked = rng.permutation(np.concatenate([own, also]))
         with program.session(settings.predict_seconds) as session:
-            labels = labels_from(session.call("predict", model.content, inputs[asked]), len(asked), classes)
+            labels = parse_labels(session.call("predict", model.content, inputs[asked]), len(asked), classes)
         is_own = np.isin(asked, own)
         found[asked[is_own]] = labels[is_own]
         again[asked[~is_own]] = labels[~is_own]
@@ -147,14 +161,14 @@ def predicted(
 
 
 def _shares(count: int, rng: Generator) -> Iterator[tuple[Integers, Integers]]:
-    """For each of two processes the rows whose label it decides, and the rows of the other that it is asked about again."""
+    """Yields for each of two processes the rows whose label it decides, and the rows of the other that it is asked about again."""
     first, second = np.array_split(rng.permutation(count), 2)
     yield first, second[:ASKED_AGAIN]
     yield second, first[:ASKED_AGAIN]
 
 
-def labels_from(answer: object, count: int, classes: int) -> Integers:
-    """An answer as `count` labels from 0 to `classes` - 1; raises `Unusable`. Truth values are none."""
+def parse_labels(answer: object, count: int, classes: int) -> Integers:
+    """Returns an answer as `count` labels from 0 to `classes` - 1; raises `Unusable`. Truth values are none."""
     wanted = f"predict() must return {count} whole numbers from 0 to {classes - 1}, one for each input"
     if isinstance(answer, list):
         if len(answer) != count or not all(type(label) is int and 0 <= label < classes for label in answer):

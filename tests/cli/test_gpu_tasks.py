@@ -1,5 +1,7 @@
 """Commands on a task that needs a GPU, on a machine that has none."""
 
+import json
+
 import pytest
 
 import evolve.evaluation.grants
@@ -29,3 +31,10 @@ def test_it_is_one_error_before_anything_is_made(call, home, words):
     )
     assert "Do: " in errors[0]
     assert not (home / "archive").exists()
+
+
+def test_it_is_listed_with_what_it_needs(call):
+    """So that it is seen before it is tried."""
+    lines = map(json.loads, call("task", "list", "--json").stdout.splitlines())
+    found = {line["name"]: line["grants"].get("gpu", 0) for line in lines if line["name"].startswith("kernel_")}
+    assert (found["kernel_softmax"], found[TASK]) == (0, 1)

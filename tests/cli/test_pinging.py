@@ -90,10 +90,3 @@ def test_a_refused_connection_is_told_once_with_the_name(call):
         result = call("model", "ping", f"q@http://127.0.0.1:{port}/v1")
     assert result.exit_code == 1
     assert result.stderr.splitlines()[-1].startswith("evolve: error: model 'q' at 127.0.0.1: ")
-
-
-def test_a_vllm_server_that_runs_is_called_as_any_other(call):
-    """By its own kind."""
-    with FaultServer() as server:
-        found = json.loads(call("model", "ping", f"vllm:{MODEL}@{server.url}", "--json").stdout)
-    assert (found["error"], found["tokens"] > 0) == ("", True)

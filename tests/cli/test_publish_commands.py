@@ -41,9 +41,9 @@ def there(searched, tmp_path, monkeypatch):
 
 def test_a_program_is_exported_and_verified_from_nothing_else(there, monkeypatch):
     """By a workspace that has never heard of its campaign: the task ships with the package, so its evaluator is known."""
-    assert run("program", "export", "found/1", "-o", "one.zip").exit_code == 0
+    assert run("program", "export", "found/1", "-o", "one").exit_code == 0
     monkeypatch.setenv("EVOLVE_HOME", str(there / "empty"))
-    ended = run("program", "verify", "one.zip", "--json")
+    ended = run("program", "verify", "one", "--json")
     assert ended.exit_code == 0, ended.output
     found = json.loads(ended.stdout)
     assert (found["event"], found["verdict"], found["name"]) == ("verified", "agrees", "found/1")
@@ -52,7 +52,7 @@ def test_a_program_is_exported_and_verified_from_nothing_else(there, monkeypatch
 
 def test_two_exports_are_equal_and_say_where_they_are(there):
     ended = run("program", "export", "found/1", "--json")
-    assert json.loads(ended.stdout)["path"] == "found-1"
+    assert json.loads(ended.stdout)["folder"] == "found-1"
     assert run("program", "export", "found/1", "-o", "other").exit_code == 0
     names = [path.relative_to("other") for path in Path("other").rglob("*") if path.is_file()]
     assert [(Path("found-1") / name).read_bytes() for name in names] == [
@@ -82,7 +82,7 @@ def test_a_strangers_evaluator_waits_for_trust(there):
     ended = run("program", "verify", "one")
     assert (ended.exit_code, "add --trust" in ended.stdout) == (3, True)
     assert run("program", "verify", "one", "--trust", "--quick").exit_code == 0
-    assert run("program", "verify", "own/1", "--quick").exit_code == 0
+    assert run("program", "verify", "own/1", "--trust", "--quick").exit_code == 0
 
 
 def test_a_strangers_log_makes_no_evaluator_known(there):
@@ -98,7 +98,6 @@ def test_a_strangers_log_makes_no_evaluator_known(there):
     marker.unlink()
     ended = run("program", "verify", "gift.db/1")
     assert (ended.exit_code, "add --trust" in ended.stdout, marker.exists()) == (3, True, False)
-    assert "(task of this name)  cannot be told" in ended.stdout
 
 
 def test_the_seed_is_not_published(there):
@@ -119,7 +118,6 @@ def test_a_program_whose_task_is_gone_tells_where_to_say_it(short, call):
         (("verify",), "say --published"),
         (("verify", "nothing"), "there is no export 'nothing'"),
         (("verify", "--published"), "nothing is published in"),
-        (("verify", "--published", "number"), "nothing of task 'number' is published in"),
         (("publish",), "name a program, or say --index"),
         (("publish", "a/1", "--index"), "name a program, or say --index"),
         (("export", "nobody/1"), "there is no campaign 'nobody'"),

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from evolve.models.endpoint import OpenAISettings
-from evolve.models.limits import ModelClock
 from evolve.models.openai import OpenAIModel
+from evolve.models.retries import ModelClock
 from evolve.types import Message, Prompt, Reply, Section
 from tests.models.fault_server import MODEL, FaultServer, Step
 
@@ -23,7 +23,7 @@ class FakeTime:
         self.pauses: list[float] = []
         self._skipped = 0.0
         self._lock = threading.Lock()
-        self.clock = ModelClock(now=self.now, wall=lambda: 1_000_000_000.0, pause=self.pause, chance=lambda: chance)
+        self.clock = ModelClock(now=self.now, pause=self.pause, chance=lambda: chance)
 
     def now(self) -> float:
         return time.monotonic() + self._skipped

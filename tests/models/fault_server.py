@@ -261,11 +261,8 @@ def _read_request(reader: Any, number: int) -> Asked | None:
 
 
 def _send(connection: socket.socket, step: Step, body: dict[str, Any], path: str = "") -> bool:
-    streamed = bool(body.get("stream")) and step.body is None
     content = _content(step, body, path)
-    kind = "text/event-stream" if streamed else "application/json"
-    size = {"Transfer-Encoding": "chunked"} if streamed else {"Content-Length": str(len(content))}
-    headers = {"Content-Type": kind, **size, **step.headers}
+    headers = {"Content-Type": "application/json", "Content-Length": str(len(content)), **step.headers}
     head = f"HTTP/1.1 {step.status} Said\r\n" + "".join(f"{name}: {value}\r\n" for name, value in headers.items())
     ends = [limit for limit in (step.stall_at, step.cut_at) if limit is not None]
     connection.sendall(head.encode("latin-1") + b"\r\n" + content[: min(ends, default=len(content))])
@@ -278,7 +275,7 @@ def _content(step: Step, body: dict[str, Any], path: str) -> bytes:
     if path.endswith("/embeddings"):
         return json.dumps({"data": [{"embedding": [3.0, 4.0]}], "model": MODEL, "usage": {"prompt_tokens": 5}}).encode()
     count = step.choices if step.choices >= 0 else int(body.get("n") or 1)
-    return _events(step, body, count) if body.get("stream") else json.dumps(_completion(step, count)).encode()
+    return json.dumps(_completion(step, count)).encode()
 
 
 def _usage(step: Step, count: int) -> dict[str, Any]:
@@ -294,22 +291,6 @@ def _completion(step: Step, count: int) -> dict[str, Any]:
     message = {"role": "assistant", "content": step.text, **step.message}
     choices = [{"index": index, "message": message, "finish_reason": step.finish} for index in range(count)]
     return {"id": "x", "object": "chat.completion", "model": MODEL, "choices": choices, **_usage(step, count)}
-
-
-def _events(step: Step, body: dict[str, Any], count: int) -> bytes:
-    """Server-sent events: a few characters of each choice at a time, then how it ended, then the usage where it was asked for."""
-    sent: list[dict[str, Any]] = []
-    said = {"content": step.text, **step.message}
-    for index in range(count):
-        for name, text in said.items():
-            pieces = [text[at : at + 4096] for at in range(0, len(text), 4096)] if isinstance(text, str) else [text]
-            sent += [{"choices": [{"index": index, "delta": {name: piece}}]} for piece in pieces]
-        sent.append({"choices": [{"index": index, "delta": {}, "finish_reason": step.finish}]})
-    if (body.get("stream_options") or {}).get("include_usage") and step.usage:
-        sent.append({"choices": [], **_usage(step, count)})
-    lines = [json.dumps({"object": "chat.completion.chunk", "model": MODEL, **event}) for event in sent]
-    events = [f"data: {line}\n\n".encode() for line in [*lines, "[DONE]"]]
-    return b"".join(b"%x\r\n%s\r\n" % (len(event), event) for event in [*events, b""])
 
 
 def steps_from(text: str) -> list[Step]:

@@ -5,8 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from evolve.models.circuit_breaker import CircuitBreaker, Outlasted
-from evolve.models.limits import ModelClock
+from evolve.models.circuit_breaker import CircuitBreaker
+from evolve.models.retries import CallResult, FailedAttempts, ModelClock
 from evolve.types import ModelDown, ModelError, ModelGone, Usage
 from tests.models.asking import PROMPT, FakeTime, asked_of
 from tests.models.fault_server import OK, FaultServer, failure
@@ -29,20 +29,20 @@ class Script:
         return "done"
 
 
-def outlast(script: Script, times: FakeTime, wait_seconds: float = 600.0) -> Outlasted[str]:
+def outlast(script: Script, times: FakeTime, wait_seconds: float = 600.0) -> CallResult[str]:
     return CircuitBreaker(wait_seconds, times.clock).call(script, times.now() + 10, NEVER)
 
 
 def test_a_call_that_is_answered_waits_for_nothing():
     times = FakeTime()
-    assert outlast(Script(), times) == Outlasted("done", Usage(exact=True), 0)
+    assert outlast(Script(), times) == CallResult("done", FailedAttempts())
     assert times.pauses == []
 
 
 def test_a_call_is_tried_again_until_the_model_is_back_and_its_tries_are_counted():
     times = FakeTime()
     script = Script(ModelDown("a", Usage(exact=True), 5), ModelDown("b", Usage(3), 2))
-    assert outlast(script, times) == Outlasted("done", Usage(3), 7)
+    assert outlast(script, times) == CallResult("done", FailedAttempts(Usage(3), 7))
     assert sum(times.pauses) == pytest.approx(3.0, abs=0.5)
 
 
@@ -133,7 +133,7 @@ def test_a_call_that_was_paid_three_times_in_vain_fails():
 def test_a_call_that_was_paid_once_goes_on_waiting():
     times = FakeTime()
     script = Script(ModelDown("nothing came", Usage(5)), *[ModelDown("refused", Usage(exact=True)) for _ in range(6)])
-    assert outlast(script, times) == Outlasted("done", Usage(5), 7)
+    assert outlast(script, times) == CallResult("done", FailedAttempts(Usage(5), 7))
 
 
 def test_a_call_that_fails_while_others_are_answered_fails_alone():
@@ -231,8 +231,8 @@ def test_a_server_that_restarts_costs_no_call():
         complete = lambda until: model.complete(PROMPT, samples=[0], deadline=until, cancelled=NEVER)  # noqa: E731
         done = [breaker.call(complete, times.now() + 30, NEVER) for _ in range(2)]
         assert [one.value[0].text for one in done] == ["hello", "hello"]
-        assert [one.attempts + one.value[0].attempts for one in done] == [1, 13]
-        assert [(dict(one.retries), dict(one.value[0].retries)) for one in done] == [
+        assert [one.failed.count + one.value[0].attempts for one in done] == [1, 13]
+        assert [(dict(one.failed.causes), dict(one.value[0].retries)) for one in done] == [
             ({}, {}),
             ({"503": 10}, {"503": 2}),
         ]

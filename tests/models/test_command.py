@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from evolve.models.command import CommandModel, CommandModelSettings, _Reaper
-from evolve.models.orphan_reaper import remaining_groups
+from evolve.models.command import CommandModel, CommandModelSettings
+from evolve.models.process_reaper import ProcessReaper, remaining_groups
 from evolve.testing import check_model
 from evolve.types import Message, ModelError, ModelGone, Prompt, Section, Usage
 
@@ -252,7 +252,7 @@ def sleeper():
 
 
 def test_a_group_that_is_watched_when_the_pipe_ends_is_killed(sleeper):
-    reaper = _Reaper()
+    reaper = ProcessReaper()
     with reaper.watching(sleeper.pid):
         reaper.close()
         assert sleeper.wait(10) == -9
@@ -260,7 +260,7 @@ def test_a_group_that_is_watched_when_the_pipe_ends_is_killed(sleeper):
 
 
 def test_a_group_that_is_over_is_left_alone(sleeper):
-    reaper = _Reaper()
+    reaper = ProcessReaper()
     with reaper.watching(sleeper.pid):
         pass
     reaper.close()
@@ -268,7 +268,7 @@ def test_a_group_that_is_over_is_left_alone(sleeper):
 
 
 def test_a_process_that_is_gone_breaks_no_call(sleeper):
-    reaper = _Reaper()
+    reaper = ProcessReaper()
     with reaper.watching(sleeper.pid):
         reaper._process.kill()
         reaper._process.wait()

@@ -7,14 +7,11 @@ from hypothesis import strategies as st
 
 from evolve.models.completion import (
     MOST_CHOICES,
-    TEXT_LIMIT,
     BadAnswer,
     Choice,
-    Completion,
     read_completion,
     read_embedding,
     read_error,
-    read_partial,
     read_usage,
     split_thinking,
 )
@@ -142,102 +139,27 @@ def test_an_error_is_read_as_servers_word_it(content: bytes, told: tuple[str, st
     assert read_error(content) == told
 
 
-def event(text: str, index: int = 0, **more: object) -> str:
-    return json.dumps({"choices": [{"index": index, "delta": {"content": text}, **more}]})
-
-
-USAGE = json.dumps({"choices": [], "usage": {"prompt_tokens": 5, "completion_tokens": 2}, "model": "m"})
-
-
-def read(text: str) -> Completion:
-    return read_completion(text.encode())
-
-
-def lines(*data: str) -> str:
-    return "".join(f"data: {one}\n\n" for one in data)
-
-
-@given(st.lists(st.text(), min_size=1), st.sampled_from(["\n", "\r\n"]))
-def test_a_stream_is_put_together(pieces: list[str], newline: str):
-    data = [json.loads(event(piece)) for piece in ["x", *pieces]]
-    text = lines(*(json.dumps(one, ensure_ascii=False) for one in data), USAGE, "[DONE]").replace("\n", newline)
-    answer = read_completion(text.encode("utf-8", "replace"))
-    whole = "x" + "".join(pieces)
-    assert answer.choices[0].text in (whole, whole.encode("utf-8", "replace").decode())
-    assert (answer.usage, answer.revision) == (Usage(5, 2, 0, exact=True), "m")
-
-
-def test_a_streamed_answer_names_its_model_on_one_harmless_bounded_line():
-    text = lines(event("a", finish_reason="stop"), json.dumps({"choices": [], "model": HOSTILE_NAME}), "[DONE]")
-    assert read(text).revision == ("m evolve: error: x [2J " + "z" * 999)[:300]
-
-
-def test_choices_are_put_together_by_their_index():
-    answer = read(lines(event("b", 1), event("a", 0), event("d", 1), event("c", 0, finish_reason="length"), "[DONE]"))
-    assert answer.choices == (Choice("ac", "", "length"), Choice("bd"))
-
-
-def test_nothing_is_read_after_the_end():
-    assert read(lines(event("a"), "[DONE]", event("b"))).choices == (Choice("a"),)
-
-
-def test_comments_and_other_fields_are_passed_over():
-    text = ": ping\n\nevent: message\nid: 7\nretry: 10\n" + lines(event("a"), "[DONE]")
-    assert read(text).choices == (Choice("a"),)
-
-
-def test_an_answer_that_has_its_finish_needs_no_last_word():
-    assert read(lines(event("a", finish_reason="stop"))).choices == (Choice("a", "", "stop"),)
-
-
-def test_a_server_that_does_not_stream_is_heard_too():
-    answer = read(json.dumps({"choices": [{"message": {"content": "a"}, "finish_reason": "stop"}]}))
-    assert answer.choices == (Choice("a", "", "stop"),)
-
-
 @pytest.mark.parametrize(
     ("text", "words"),
     [
         ("", "empty"),
         ("<html></html>", "a web page"),
-        (lines(event("a")), "ended before the answer"),
-        (lines(event("a"), "{"), "no JSON"),
-        (lines("[]"), "no object"),
-        (lines(event("a"), '{"error": {"message": "m"}}'), "reports an error"),
-        (lines(USAGE, "[DONE]"), "no answer in the stream"),
-        (lines(event(""), "[DONE]"), "empty"),
-        (lines('{"choices": 3}', "[DONE]"), "no answer in the stream"),
+        ('data: {"choices": []}', "a stream of events"),
+        ("{", "no JSON"),
+        ("[]", "no JSON object"),
+        ('{"choices": 3}', "no choice"),
+        ('{"choices": [{}]}', "no message"),
+        ('{"choices": [{"message": {"content": ""}}]}', "the answer is empty"),
     ],
 )
 def test_what_is_no_answer_is_a_bad_answer(text: str, words: str):
     with pytest.raises(BadAnswer, match=words):
-        read(text)
-
-
-@given(VALUES)
-def test_any_event_is_an_answer_or_a_bad_answer(value: object):
-    with suppress(BadAnswer):
-        assert read(lines(json.dumps(value), "[DONE]")).choices
-
-
-def test_the_text_before_a_break_is_known():
-    text = lines(event("abc"), event("def"))
-    with pytest.raises(BadAnswer) as raised:
-        read(text)
-    assert raised.value.text == read_partial((text + "data: {").encode()) == "abcdef"
-
-
-def test_a_stream_that_is_too_long_is_cut():
-    (choice,) = read(lines(event("a" * TEXT_LIMIT), event("b"), "[DONE]")).choices
-    assert (len(choice.text), choice.finish) == (TEXT_LIMIT, "length")
+        read_completion(text.encode())
 
 
 def test_no_more_choices_are_kept_than_anybody_asks_for():
-    """A draft of each takes twenty times the bytes of its event."""
-    text = lines(*[event("a", index, finish_reason="stop") for index in range(MOST_CHOICES + 5)], "[DONE]")
-    assert len(read(text).choices) == MOST_CHOICES
     whole = json.dumps({"choices": [{"message": {"content": "a"}}] * (MOST_CHOICES + 5)})
-    assert len(read(whole).choices) == MOST_CHOICES
+    assert len(read_completion(whole.encode()).choices) == MOST_CHOICES
 
 
 @pytest.mark.parametrize(

@@ -106,19 +106,10 @@ def test_a_name_without_an_address_is_down():
 
 
 def test_connections_are_kept_and_used_again():
-    with FaultServer(last=OK) as server, asked_of(server, streaming=True) as model:
+    with FaultServer(last=OK) as server, asked_of(server) as model:
         for _ in range(5):
             ask(model)
         assert (server.connections, server.connected) == (1, 1)
-
-
-def test_a_stream_that_stays_open_after_its_last_word_is_not_waited_for():
-    stays = Step(
-        body='data: {"choices": [{"delta": {"content": "hello"}}]}\n\ndata: [DONE]\n\n',
-        headers={"Content-Length": "9999"},
-    )
-    with FaultServer([replace(stays, stall_at=9998)]) as server, asked_of(server, streaming=True) as model:
-        assert ask(model, seconds=600)[0].text == "hello"
 
 
 def _at_once(model: Model, count: int) -> None:
@@ -177,12 +168,12 @@ def test_a_server_that_says_continue_for_ever_is_left_at_the_deadline():
         thread.join()
 
 
-def test_a_stream_that_stalls_is_left_at_the_deadline_though_it_trickles():
+def test_an_answer_that_stalls_is_left_at_the_deadline_though_it_trickles():
     piece = 'data: {"choices": [{"delta": {"content": "x"}}]}\n\n'
     trickle = Step(body=piece * 3, headers={"Content-Length": "9999", "Content-Type": "text/event-stream"}, stall_at=60)
     with (
         FaultServer([trickle]) as server,
-        asked_of(server, streaming=True) as model,
+        asked_of(server) as model,
         pytest.raises(ModelError, match="in the middle"),
     ):
         ask(model, seconds=0.3)

@@ -2,8 +2,6 @@ import pytest
 
 from evolve.models.faults import RULES, SYSTEM, Refusal, Treatment, diagnose, find_blamed_field, parse_retry_after
 
-WALL = 1_000_000_000.0
-
 
 @pytest.mark.parametrize(
     ("refusal", "treatment"),
@@ -20,17 +18,17 @@ WALL = 1_000_000_000.0
         ),
         (Refusal(429, "You exceeded your current quota", "insufficient_quota"), Treatment.GONE),
         (Refusal(403, "Insufficient balance"), Treatment.GONE),
-        (Refusal(400, "maximum context length is 8192 tokens", "context_length_exceeded"), Treatment.REFUSED),
-        (Refusal(400, "'max_tokens' is too large: 9. This model's maximum context length is 4"), Treatment.REFUSED),
+        (Refusal(400, "maximum context length is 8192 tokens", "context_length_exceeded"), Treatment.FAILED),
+        (Refusal(400, "'max_tokens' is too large: 9. This model's maximum context length is 4"), Treatment.FAILED),
         (
             Refusal(400, "max_tokens is too large: 32768. This model supports at most 16384 completion tokens"),
-            Treatment.REFUSED,
+            Treatment.FAILED,
         ),
-        (Refusal(413, "EndpointRequest Entity Too Large"), Treatment.REFUSED),
-        (Refusal(400, "The response was filtered", "content_filter"), Treatment.REFUSED),
-        (Refusal(400, "messages: expected an array"), Treatment.REFUSED),
-        (Refusal(418, "I am a teapot"), Treatment.REFUSED),
-        (Refusal(501, "this server does not support embeddings"), Treatment.REFUSED),
+        (Refusal(413, "EndpointRequest Entity Too Large"), Treatment.FAILED),
+        (Refusal(400, "The response was filtered", "content_filter"), Treatment.FAILED),
+        (Refusal(400, "messages: expected an array"), Treatment.FAILED),
+        (Refusal(418, "I am a teapot"), Treatment.FAILED),
+        (Refusal(501, "this server does not support embeddings"), Treatment.FAILED),
         (Refusal(408, ""), Treatment.DOWN),
         (Refusal(500, "CUDA error"), Treatment.DOWN),
         (Refusal(503, "Loading model"), Treatment.DOWN),
@@ -95,11 +93,9 @@ def test_a_field_is_find_blamed_field_where_an_error_names_it(parameter: str, me
         ({"retry-after": "nan"}, None),
         ({"retry-after": "1e999"}, None),
         ({"retry-after": "31536000"}, 31_536_000.0),
-        ({"retry-after": "Sun, 09 Sep 2001 01:46:50 GMT"}, 10.0),
-        ({"retry-after": "Sun, 09 Sep 2001 01:46:30 GMT"}, 0.0),
         ({"retry-after": "tomorrow"}, None),
         ({"retry-after-ms": "250", "retry-after": "9"}, 0.25),
     ],
 )
 def test_how_long_a_server_wants_to_be_left_alone(headers: dict[str, str], seconds: float | None):
-    assert parse_retry_after(headers, WALL) == seconds
+    assert parse_retry_after(headers) == seconds

@@ -71,7 +71,7 @@ def test_a_prompt_is_a_file_and_its_reply_another(folder):
     assert letter.read_text() == (
         f"# {name(asked)}\n\n"
         f"Answer in a new file beside this one, `{name(asked)}.reply.md`. It may have 1,000 tokens at most (about 4,000 characters). "
-        f"Write it under another name and rename it when it is whole. A file `{name(asked)}.skip` refuses to answer.\n\n"
+        f"Write it under another name and rename it when it is whole. The answer `skip` alone refuses to answer.\n\n"
         "Everything below is the prompt. A line of `====` says who speaks: `system` gives the rules, `user` asks, `assistant` is an earlier answer.\n\n"
         f"{mark} system ====\n\nYou write programs.\n\n{mark} user ====\n\nFind the number.\n\nNow.\n"
     )
@@ -160,16 +160,12 @@ def test_a_reply_that_is_still_being_written_is_waited_for(folder):
     assert asking.replies()[0].text == "the whole"
 
 
-@pytest.mark.parametrize("skip", ["file", "word"])
-def test_a_prompt_can_be_skipped(folder, skip):
+def test_a_prompt_can_be_skipped(folder):
     """That is a refusal, and put away like an answer."""
     asked = prompt()
     asking = Asking(Mailbox(folder, LOOK), asked)
     appears(folder / f"{name(asked)}.md")
-    if skip == "file":
-        (folder / f"{name(asked)}.skip").touch()
-    else:
-        answer(folder, name(asked), " Skip\n")
+    answer(folder, name(asked), " Skip\n")
     (reply,) = asking.replies()
     assert (reply.text, reply.finish) == ("", "refused")
     assert [path.name for path in folder.iterdir()] == [DONE]

@@ -1,10 +1,10 @@
 import threading
+from collections import Counter
 
 import pytest
 
 from evolve.models.faults import RequestFault, Treatment
-from evolve.models.limits import RateLimit
-from evolve.models.retries import CallResult, call_with_retries
+from evolve.models.retries import CallResult, FailedAttempts, RateLimit, call_with_retries
 from evolve.types import ModelDown, ModelError, ModelGone, Usage
 from tests.models.asking import FakeTime
 
@@ -34,9 +34,7 @@ def answered(script: Script, times: FakeTime, seconds: float = 1000.0) -> CallRe
     ("treatment", "survived", "error"),
     [
         (Treatment.GONE, 0, ModelGone),
-        (Treatment.REFUSED, 0, ModelError),
-        (Treatment.LATE, 0, ModelError),
-        (Treatment.CANCELLED, 0, ModelError),
+        (Treatment.FAILED, 0, ModelError),
         (Treatment.SILENT, 0, ModelDown),
         (Treatment.BAD_ANSWER, 1, ModelError),
         (Treatment.DOWN, 4, ModelDown),
@@ -45,7 +43,7 @@ def answered(script: Script, times: FakeTime, seconds: float = 1000.0) -> CallRe
 )
 def test_so_many_faults_of_a_kind_are_survived(treatment: Treatment, survived: int, error: type[ModelError]):
     faults = [RequestFault(treatment, "it failed", usage=PAID) for _ in range(survived)]
-    assert answered(Script(*faults), FakeTime()).attempts == survived + 1
+    assert answered(Script(*faults), FakeTime()).failed.count == survived
     script = Script(*faults, RequestFault(treatment, "it failed", usage=PAID))
     with pytest.raises(error, match="model m: it failed") as raised:
         answered(script, FakeTime())
@@ -55,7 +53,9 @@ def test_so_many_faults_of_a_kind_are_survived(treatment: Treatment, survived: i
 
 def test_what_failed_requests_may_have_cost_goes_with_the_answer():
     script = Script(RequestFault(Treatment.BAD_ANSWER, "x", usage=PAID), RequestFault(Treatment.DOWN, "y"))
-    assert answered(script, FakeTime()) == CallResult("done", 3, PAID, {"x": 1, "y": 1})
+    done = answered(script, FakeTime())
+    failed = FailedAttempts(PAID, 2, done.failed.seconds, Counter(x=1, y=1))
+    assert done == CallResult("done", failed)
 
 
 def test_pauses_are_drawn_below_a_ceiling_that_doubles():
@@ -107,3 +107,43 @@ def test_the_seconds_of_tries_that_may_have_been_paid_are_told():
     with pytest.raises(ModelDown) as refused:
         answered(Script(*[RequestFault(Treatment.DOWN, "x")] * 5), times)
     assert refused.value.seconds == 0.0
+
+
+def test_without_a_hold_nobody_waits():
+    times = FakeTime()
+    assert RateLimit(times.clock).wait(times.now(), NEVER) == 0.0
+    assert times.pauses == []
+
+
+@pytest.mark.parametrize(("chance", "pauses"), [(0.0, [8.0, 0.0]), (1.0, [8.0, 2.0])])
+def test_calls_that_were_held_back_leave_one_after_another(chance: float, pauses: list[float]):
+    times = FakeTime(chance)
+    limit = RateLimit(times.clock)
+    limit.hold(8.0)
+    assert limit.wait(times.now() + 100, NEVER) == 0.0
+    assert times.pauses == pauses
+
+
+def test_a_shorter_hold_does_not_end_a_longer_one():
+    times = FakeTime()
+    limit = RateLimit(times.clock)
+    limit.hold(60.0)
+    limit.hold(1.0)
+    assert 59 < limit.remaining <= 60
+
+
+def test_a_hold_beyond_the_deadline_is_told_at_once():
+    times = FakeTime()
+    limit = RateLimit(times.clock)
+    limit.hold(3600.0)
+    assert 3599 < limit.wait(times.now() + 10, NEVER) <= 3600
+    assert times.pauses == []
+
+
+def test_a_cancelled_call_does_not_wait():
+    times, cancelled = FakeTime(), threading.Event()
+    cancelled.set()
+    limit = RateLimit(times.clock)
+    limit.hold(5.0)
+    assert limit.wait(times.now() + 10, cancelled) == 0.0
+    assert times.pauses == []

@@ -13,9 +13,9 @@ import pytest
 from numpy.typing import NDArray
 from task_files import TASKS
 
-from evolve_kernel.answers import judged
+from evolve_kernel.answers import check_answers
 from evolve_kernel.compiler import FLAGS, STANDARDS
-from evolve_kernel.problem import Arrays, Problem, Shape, load
+from evolve_kernel.problem import Arrays, KernelProblem, Shape, load
 
 Answer = Callable[[Arrays, Shape], Arrays]
 """What comes of inputs."""
@@ -29,7 +29,7 @@ class KernelTask:
         self._folder, self._function, self._place = TASKS / name, function, folder
         self._numbers = count()
         self._compiled: dict[tuple[str, ...], Answer] = {}
-        self.problem: Problem = load(self._folder, "problem.py")
+        self.problem: KernelProblem = load(self._folder, "problem.py")
         self.seed = (self._folder / f"{function}.c").read_text("utf-8")
 
     def compiled(self, text: str, *flags: str) -> Answer:
@@ -58,18 +58,18 @@ class KernelTask:
         kept = {name: array.copy() for name, array in inputs.items()}
         outputs = answer(inputs, shape)
         assert all(np.array_equal(kept[name], inputs[name]) for name in kept), "it has modified its inputs"
-        return judged(self.problem, outputs, self.problem.expected(inputs, shape), inputs, shape).fault
+        return check_answers(self.problem, outputs, self.problem.compute_answers(inputs, shape), inputs, shape).fault
 
     def degenerate(self, shape: Shape, regime: str) -> Iterator[tuple[str, str]]:
         """What the judge says of answers that are none, each with its name."""
         inputs = self.inputs(shape, regime)
-        expected = self.problem.expected(inputs, shape)
-        before = self._cast(self.problem.expected(self.inputs(shape, regime, 1), shape), shape)
+        expected = self.problem.compute_answers(inputs, shape)
+        before = self._cast(self.problem.compute_answers(self.inputs(shape, regime, 1), shape), shape)
         right = self._cast(expected, shape)
-        assert judged(self.problem, right, expected, inputs, shape).fault == "", "the right answer is wrong"
+        assert check_answers(self.problem, right, expected, inputs, shape).fault == "", "the right answer is wrong"
         for name, change in _CHANGES.items():
             wrong = {key: change(array, before[key]) for key, array in right.items()}
-            yield name, judged(self.problem, wrong, expected, inputs, shape).fault
+            yield name, check_answers(self.problem, wrong, expected, inputs, shape).fault
 
     def _cast(self, arrays: Arrays, shape: Shape) -> Arrays:
         types = {one.name: one.dtype for one in self.problem.arguments(shape)}

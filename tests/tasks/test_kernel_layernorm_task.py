@@ -99,7 +99,9 @@ def test_half_precision_is_wrong(task: KernelTask, lower: Answer, what: str) -> 
     for size in task.problem.shapes(Parameters(TASK.parameters)):
 
         def answer(inputs: Arrays, given: Shape) -> Arrays:
-            found = task.problem.expected({**inputs, what: lower(inputs[what])} if what in inputs else inputs, given)
+            found = task.problem.compute_answers(
+                {**inputs, what: lower(inputs[what])} if what in inputs else inputs, given
+            )
             return {"out": lower(found["out"]) if what == "out" else found["out"].astype("float32")}
 
         assert "rows are wrong" in task.told(answer, {**size, "rows": 24}, "ordinary")
@@ -138,7 +140,7 @@ def test_the_answers_are_those_of_exact_arithmetic(task: KernelTask) -> None:
     variance = sum((x - mean) ** 2 for x in row) / 50
     scale = 1 / math.sqrt(variance + Fraction(float(np.float32(1e-5))))
     wanted = [float((x - mean) * w) * scale + float(b) for x, w, b in zip(row, weight, bias, strict=True)]
-    assert task.problem.expected(inputs, shape(1, 50))["out"][0] == pytest.approx(wanted, abs=1e-9)
+    assert task.problem.compute_answers(inputs, shape(1, 50))["out"][0] == pytest.approx(wanted, abs=1e-9)
 
 
 def test_the_kinds_of_rows_are_what_they_are_called(task: KernelTask) -> None:

@@ -112,7 +112,7 @@ def test_half_precision_is_wrong(task: KernelTask, lower: Answer, what: str, reg
     """Of inputs and of outputs, in short rows and in long ones."""
 
     def answer(inputs: Arrays, given: Shape) -> Arrays:
-        found = task.problem.expected({"in": lower(inputs["in"])} if what == "in" else inputs, given)
+        found = task.problem.compute_answers({"in": lower(inputs["in"])} if what == "in" else inputs, given)
         return {"out": lower(found["out"]) if what == "out" else found["out"].astype("float32")}
 
     told = [task.told(answer, shape(1, columns), regime) for columns in (2048, 32768, 300000)]
@@ -146,7 +146,7 @@ def test_the_answers_are_those_of_exact_arithmetic(task: KernelTask) -> None:
     """Within far less than what a sum may be off."""
     inputs = task.inputs(shape(1, 3000), "alternating")
     exact = [float(total) for total in itertools.accumulate(Fraction(float(x)) for x in inputs["in"][0])]
-    assert task.problem.expected(inputs, shape(1, 3000))["out"][0] == pytest.approx(exact, rel=1e-9)
+    assert task.problem.compute_answers(inputs, shape(1, 3000))["out"][0] == pytest.approx(exact, rel=1e-9)
 
 
 def test_the_kinds_of_rows_are_what_they_are_called(task: KernelTask) -> None:

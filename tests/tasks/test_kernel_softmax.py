@@ -14,9 +14,9 @@ import pytest
 import evolve.task
 from evolve.operators.literals import template
 from evolve.types import Parameters
-from evolve_kernel.answers import judged
+from evolve_kernel.answers import check_answers
 from evolve_kernel.compiler import FLAGS, compiler
-from evolve_kernel.problem import Problem, load
+from evolve_kernel.problem import KernelProblem, load
 
 TASK = evolve.task.load("kernel_softmax")
 FOLDER = Path(TASK.folder)
@@ -25,7 +25,7 @@ Softmax = Callable[[np.ndarray[Any, Any]], np.ndarray[Any, Any]]
 
 
 @pytest.fixture(scope="module")
-def problem() -> Problem:
+def problem() -> KernelProblem:
     """The task's module."""
     before = [*sys.path]
     found = load(FOLDER, "problem.py")
@@ -50,7 +50,7 @@ def seed(tmp_path_factory: pytest.TempPathFactory) -> Softmax:
     return softmax
 
 
-def inputs(problem: Problem, rows: int, columns: int, regime: str) -> tuple[dict[str, Any], dict[str, int]]:
+def inputs(problem: KernelProblem, rows: int, columns: int, regime: str) -> tuple[dict[str, Any], dict[str, int]]:
     shape = {"rows": rows, "columns": columns}
     return problem.inputs(np.random.default_rng(rows + columns), shape, regime), shape
 
@@ -58,43 +58,46 @@ def inputs(problem: Problem, rows: int, columns: int, regime: str) -> tuple[dict
 @pytest.mark.integration
 @needs_compiler
 @pytest.mark.parametrize("columns", [1, 2, 3, 4, 5, 7, 8, 17, 100, 1021])
-def test_the_seed_is_right_on_rows_of_any_length(problem: Problem, seed: Softmax, columns: int) -> None:
+def test_the_seed_is_right_on_rows_of_any_length(problem: KernelProblem, seed: Softmax, columns: int) -> None:
     """And on all kinds of inputs."""
     for regime in problem.regimes:
         given, shape = inputs(problem, 13, columns, regime)
-        expected = problem.expected(given, shape)
-        assert judged(problem, {"out": seed(given["in"])}, expected, given, shape).fault == "", regime
+        expected = problem.compute_answers(given, shape)
+        assert check_answers(problem, {"out": seed(given["in"])}, expected, given, shape).fault == "", regime
 
 
 @pytest.mark.integration
 @needs_compiler
-def test_the_seed_is_right_on_one_long_row(problem: Problem, seed: Softmax) -> None:
+def test_the_seed_is_right_on_one_long_row(problem: KernelProblem, seed: Softmax) -> None:
     """Where sums in single precision are off the most."""
     given, shape = inputs(problem, 1, 300_000, "one large")
-    assert judged(problem, {"out": seed(given["in"])}, problem.expected(given, shape), given, shape).fault == ""
+    assert (
+        check_answers(problem, {"out": seed(given["in"])}, problem.compute_answers(given, shape), given, shape).fault
+        == ""
+    )
 
 
 @pytest.mark.parametrize("regime", ["normal", "offset", "spread", "equal rows", "one large", "masked", "far below"])
-def test_the_next_lower_precision_is_wrong(problem: Problem, regime: str) -> None:
+def test_the_next_lower_precision_is_wrong(problem: KernelProblem, regime: str) -> None:
     """On every kind of inputs but those whose answers it can tell."""
     given, shape = inputs(problem, 50, 300, regime)
-    expected = problem.expected(given, shape)
+    expected = problem.compute_answers(given, shape)
     rounded = {"out": expected["out"].astype(np.float16).astype(np.float32)}
     exact = {"out": expected["out"].astype(np.float32)}
-    assert judged(problem, exact, expected, given, shape).fault == ""
-    assert judged(problem, rounded, expected, given, shape).fault != ""
+    assert check_answers(problem, exact, expected, given, shape).fault == ""
+    assert check_answers(problem, rounded, expected, given, shape).fault != ""
 
 
-def test_no_largest_is_needed_for_ordinary_numbers_alone(problem: Problem) -> None:
+def test_no_largest_is_needed_for_ordinary_numbers_alone(problem: KernelProblem) -> None:
     """The hard ones overflow, or vanish, in single precision without it."""
     given, shape = inputs(problem, 4, 32_768, "offset")
     with np.errstate(over="ignore", invalid="ignore"):
         raised = np.exp(given["in"])
         out = raised / raised.sum(axis=1, keepdims=True)
-    assert judged(problem, {"out": out}, problem.expected(given, shape), given, shape).fault != ""
+    assert check_answers(problem, {"out": out}, problem.compute_answers(given, shape), given, shape).fault != ""
 
 
-def test_every_case_has_shapes_that_no_other_has(problem: Problem) -> None:
+def test_every_case_has_shapes_that_no_other_has(problem: KernelProblem) -> None:
     """What is held out is not in the search."""
     names = [TASK.parameters["shapes"], *(case.parameters["shapes"] for case in TASK.held_out)]
     found = [tuple(shape.items()) for name in names for shape in problem.shapes(Parameters(shapes=name))]

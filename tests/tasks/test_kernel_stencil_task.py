@@ -148,7 +148,9 @@ def test_the_answers_are_those_of_exact_arithmetic(task: KernelTask) -> None:
         ]
         for r in range(5)
     ]
-    assert task.problem.expected(inputs, shape(5, 4))["out"].tolist() == [pytest.approx(row, abs=1e-9) for row in exact]
+    assert task.problem.compute_answers(inputs, shape(5, 4))["out"].tolist() == [
+        pytest.approx(row, abs=1e-9) for row in exact
+    ]
 
 
 def test_the_kinds_of_grids_are_what_they_are_called(task: KernelTask) -> None:

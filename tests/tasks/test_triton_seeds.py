@@ -11,8 +11,8 @@ import pytest
 from evolve.operators.literals import template
 from evolve.task import bundled, find, load
 from evolve.types import Parameters, Task
-from evolve_kernel.answers import judged
-from evolve_kernel.problem import Problem
+from evolve_kernel.answers import check_answers
+from evolve_kernel.problem import KernelProblem
 from evolve_kernel.problem import load as load_problem
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -30,7 +30,7 @@ LEAST, MOST = 4_000_000, 20_000_000
 """Numbers of a shape: fewer are done before a clock can tell, and more take the oracle long."""
 
 
-def parts(name: str) -> tuple[Task, Problem, str]:
+def parts(name: str) -> tuple[Task, KernelProblem, str]:
     """A task, its problem, and its seed's text."""
     task = load(name)
     (text,) = task.seed.files.values()
@@ -53,7 +53,10 @@ def test_a_seed_is_right_by_the_language_s_meaning(name: str, monkeypatch: pytes
             outputs = {
                 one.name: values[place] for place, one in enumerate(problem.arguments(shape)) if one.kind == "out"
             }
-            assert judged(problem, outputs, problem.expected(inputs, shape), inputs, shape).fault == "", (shape, regime)
+            assert check_answers(problem, outputs, problem.compute_answers(inputs, shape), inputs, shape).fault == "", (
+                shape,
+                regime,
+            )
             assert all((kept[key] == array).all() for key, array in inputs.items())
 
 

@@ -30,10 +30,10 @@ def test_a_key_is_found_by_its_name_or_by_its_looks(settings: dict[str, Any], pl
 @pytest.mark.parametrize(
     "settings",
     [
-        {"key_env": "OPENAI_API_KEY", "key_file": "~/sk-0123456789abcdefgh/key"},
+        {"key_env": "OPENAI_API_KEY"},
         {"model": "hf-internal-testing/tiny-random-LlamaForCausalLM"},
         {"model": "sk-learn-the-very-long-name-of-a-model"},
-        {"base_url": "http://127.0.0.1:8000/v1", "streaming": False},
+        {"base_url": "http://127.0.0.1:8000/v1"},
         {"extra": {"skip_special_tokens": True, "stop_token_ids": [1], "api_key": ""}},
         {"argv": ["sh", "-c", 'curl -H "Authorization: Bearer $KEY" http://$USER:$PASSWORD@host']},
     ],

@@ -11,6 +11,7 @@ from evolve import SessionFailed
 from evolve.sandbox import Status
 from evolve.testing import RehearsedCandidate, check_evaluator
 from evolve.types import Objective, Outcome, Parameters, Stage, TaskError, Trial
+from evolve_benchmark import scoring
 from evolve_benchmark.evaluator import Benchmark
 from evolve_benchmark.settings import BenchmarkSettings
 
@@ -43,9 +44,10 @@ def test_the_harmonic_mean_is_pulled_down(tmp_path):
     assert found.fitness == pytest.approx(2 / 3)
 
 
-def test_the_feedback_shows_the_worst_first(tmp_path):
+def test_the_feedback_shows_the_worst_first(tmp_path, monkeypatch):
     """As many as are wanted."""
-    feedback = judged(halving(tmp_path), lambda number: number / 2 if number < 4 else number / 4, rows=5).feedback
+    monkeypatch.setattr(scoring, "ROWS", 5)
+    feedback = judged(halving(tmp_path), lambda number: number / 2 if number < 4 else number / 4).feedback
     lines = [line for line in feedback.splitlines() if line.startswith("|")][2:]
     assert len(lines) == 5
     assert all("| 0.5 |" in line for line in lines)

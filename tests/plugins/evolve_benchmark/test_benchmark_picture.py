@@ -7,7 +7,7 @@ from benchmark_problems import halving, judged
 
 from evolve.types import Trial
 from evolve_benchmark.evaluator import Benchmark
-from evolve_benchmark.picture import LATE, svg
+from evolve_benchmark.picture import LATE, draw_scores
 from evolve_benchmark.settings import BenchmarkSettings
 
 SPACE = "{http://www.w3.org/2000/svg}"
@@ -25,14 +25,14 @@ def bars(text):
 
 def test_every_instance_has_a_bar_and_the_worst_is_first():
     """Their heights are in proportion to the scores; one that was late is red."""
-    drawn = bars(svg([row(1.0), row(0.25, late=True), row(0.5)]))
+    drawn = bars(draw_scores([row(1.0), row(0.25, late=True), row(0.5)]))
     assert [height for height, _ in drawn] == pytest.approx([20.0, 40.0, 80.0])
     assert [colour == LATE for _, colour in drawn] == [True, False, False]
 
 
 def test_kinds_have_colours_and_names_and_names_are_escaped():
     """A name is a text of the task's, and no tag."""
-    text = svg([row(1.0, "<few>"), row(3.0, "many")])
+    text = draw_scores([row(1.0, "<few>"), row(3.0, "many")])
     assert len({colour for _, colour in bars(text)}) == 2
     words = [one.text for one in ElementTree.fromstring(text).iter(f"{SPACE}text")]
     assert words == ["2 instances, the worst 1", "<few>", "many"]

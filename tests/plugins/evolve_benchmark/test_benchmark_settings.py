@@ -24,7 +24,6 @@ def test_it_is_bundled():
         ({**MODULE, "mode": "speed", "mean": "harmonic", "late": 0.5}, "has no use for mean and late: leave that out"),
         ({**MODULE, "pairs_most": 10}, 'mode "quality" has no use for pairs_most: leave that out'),
         ({**MODULE, "mode": "speed", "pairs_most": 6}, "pairs_most is 6, fewer than pairs_first, 8"),
-        ({**MODULE, "mode": "speed", "pairs_of_process": 5}, "pairs_of_process"),
         ({**MODULE, "mode": "speed", "clock": "sun"}, "clock"),
         ({**MODULE, "mode": "quality at time"}, "write seconds, such as"),
         ({**MODULE, "seconds": 1.0}, "leave seconds out, or write"),

@@ -15,11 +15,9 @@ from evolve import Program
 from evolve.task import load
 from evolve.types import Outcome, Task, TaskError
 from evolve_kernel import gpu_backend
-from evolve_kernel.arguments import Argument
-from evolve_kernel.backend import Built, Question, Refused
-from evolve_kernel.gpu_backend import GpuBackend, placed
-from evolve_kernel.gpu_recording import parsed
-from evolve_kernel.gpu_side import DISAGREE, DOUBTS, GpuCeilings, agree
+from evolve_kernel.backend import Built, Question, RefusedProgram
+from evolve_kernel.gpu_backend import DISAGREE, DOUBTS, GpuBackend, GpuCeilings, agree, parse_recording, place_module
+from evolve_kernel.problem import Argument
 from tests.plugins.evolve_kernel.fake_gpu import FakeCandidate, FakeCuda, FakeKernel, doubled, floats
 from tests.plugins.evolve_kernel.fake_judging import KERNEL, LAUNCH, SETTINGS, TOML, double_task, evaluated
 
@@ -62,7 +60,7 @@ def cuda() -> FakeCuda:
 
 def built(binary: bytes = b"double") -> Built:
     kernel = [KERNEL[0], np.frombuffer(binary, "uint8"), KERNEL[2]]
-    recording = parsed({**CLAIM, "kernels": [kernel]}, [CALL], 1000)
+    recording = parse_recording({**CLAIM, "kernels": [kernel]}, [CALL])
     return Built(recording, recording.facts)
 
 
@@ -101,9 +99,9 @@ def test_nothing_of_a_program_but_its_kernels_is_in_a_runner(task: Task, cuda: F
     _, _, mine = called(task, cuda, b"double")
     (files,) = mine.placed
     assert files["double.py"] == b"from evolve_kernel.gpu_runner import *\n"
-    assert set(files) == {
-        f"evolve_kernel/{name}.py" for name in ("__init__", "gpu_driver", "gpu_graphs", "gpu_runner")
-    } | {"double.py"}
+    assert set(files) == {f"evolve_kernel/{name}.py" for name in ("__init__", "gpu_driver", "gpu_runner")} | {
+        "double.py"
+    }
     assert b"hostile" not in b"".join(files.values())
 
 
@@ -230,7 +228,7 @@ FIRST = ("calls", 0, 0)
         ({"kernels": [KERNEL], "calls": []}, "what was recorded is not"),
         ({**CLAIM, "kernels": []}, "launches 0 kernels"),
         (spoilt(("kernels", 0, 1), np.zeros(3, "float32")), "a kernel is not"),
-        (spoilt(("kernels", 0, 1), np.zeros(2000, "uint8")), "have 2,000 bytes"),
+        (spoilt(("kernels", 0, 1), np.zeros((1 << 20) + 1, "uint8")), "have 1,048,577 bytes"),
         (spoilt(("kernels", 0, 0), "a\0b"), "a kernel is not"),
         (spoilt(("kernels", 0, 2), {"registers": 1e9}), "a kernel is not"),
         (spoilt(("calls", 0), []), "each call launches 1 to 256 kernels"),
@@ -249,15 +247,15 @@ FIRST = ("calls", 0, 0)
 )
 def test_a_claim_that_cannot_be_is_refused(claim: object, reason: str) -> None:
     """Whatever a program has made of its recorder."""
-    with pytest.raises(Refused) as caught:
-        parsed(claim, [CALL], 1000)
+    with pytest.raises(RefusedProgram) as caught:
+        parse_recording(claim, [CALL])
     assert reason in str(caught.value)
 
 
 @pytest.mark.parametrize(
     ("toml", "message"),
     [
-        (TOML.replace("gpu = 1", "gpu = 0"), "is judged on a GPU, and has a stage without one. Do: write gpu = 1"),
+        (TOML.replace("gpu = 1", "gpu = 0"), "is evaluated on a GPU, and has a stage without one. Do: write gpu = 1"),
         (TOML + "[[stages]]\nneeds = { gpus = 0 }\n", "has a stage without one. Do: write gpu = 1"),
         (
             TOML.replace("double.py", "double.pyx").replace('entry = "double"', 'entry = ""'),
@@ -292,13 +290,13 @@ def test_a_machine_without_nvidia_s_compiler_says_so(task: Task, monkeypatch: py
 
     monkeypatch.setattr(gpu_backend, "compiler", none)
     cuda_task = replace(task, seed=Program({"double.cu": ""}))
-    with pytest.raises(TaskError, match=r"judges no kernels in cuda: there is no library nvrtc. Do: install torch"):
+    with pytest.raises(TaskError, match=r"evaluates no kernels in cuda: there is no library nvrtc. Do: install torch"):
         GpuBackend(cuda_task, SETTINGS.model_copy(update={"language": "cuda"}))
 
 
 def test_a_task_without_an_entry_gets_one() -> None:
     """A file of CUDA is no module; the name of the entry is empty then, and so is that of the file."""
-    assert placed("", "gpu_runner")[".py"] == b"from evolve_kernel.gpu_runner import *\n"
+    assert place_module("", "gpu_runner")[".py"] == b"from evolve_kernel.gpu_runner import *\n"
 
 
 def test_a_program_that_is_twice_as_fast_is_told_so(task: Task, cuda: FakeCuda) -> None:

@@ -12,12 +12,12 @@ from evolve.types import Outcome, Parameters, TextId, Trial
 pytestmark = pytest.mark.integration
 
 EVALUATOR = """from evolve import Candidate, Evaluation, SessionFailed, Trial, evaluator
-from evolve_kernel.gpu_backend import placed
+from evolve_kernel.gpu_backend import place_module
 
 
 @evaluator
 def evaluate(candidate: Candidate, trial: Trial) -> Evaluation:
-    files = {**dict.fromkeys(candidate.program.files, b""), **placed(trial.parameters.entry, trial.parameters.module)}
+    files = {**dict.fromkeys(candidate.program.files, b""), **place_module(trial.parameters.entry, trial.parameters.module)}
     with candidate.session(files=files) as session:
         try:
             session.call(trial.parameters.function, *([] if trial.parameters.function == "nothing" else [[], 1]))

@@ -10,8 +10,8 @@ import pytest
 
 from evolve.types import Outcome, Task
 from evolve_kernel import gpu_backend, gpu_recorder
+from evolve_kernel.gpu_backend import DISAGREE
 from evolve_kernel.gpu_driver import Driver
-from evolve_kernel.gpu_side import DISAGREE
 from tests.plugins.evolve_kernel.fake_gpu import FakeCuda, FakeKernel, FakeTorch, Work, doubled, floats
 from tests.plugins.evolve_kernel.fake_judging import double_task, evaluated, program
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evolve_kernel import gpu_graphs, gpu_nvrtc, gpu_recorder
+from evolve_kernel import gpu_driver, gpu_nvrtc, gpu_recorder
 from evolve_kernel.gpu_driver import Driver, DriverError
 from evolve_kernel.gpu_runner import Runner
 from tests.plugins.evolve_kernel.fake_gpu import FakeCuda, FakeKernel, FakeTorch, doubled, floats
@@ -244,6 +244,6 @@ def test_a_text_that_does_not_compile_is_refused_with_the_compiler_s_words() -> 
 
 def test_the_layout_of_a_node_is_the_driver_s() -> None:
     """`CUDA_KERNEL_NODE_PARAMS_v2` has 72 bytes where addresses have 8: a function, seven numbers, padding, and four addresses."""
-    assert ctypes.sizeof(gpu_graphs._Node) == 72
-    assert gpu_graphs._Node.parameters.offset == 40
+    assert ctypes.sizeof(gpu_driver._Node) == 72
+    assert gpu_driver._Node.parameters.offset == 40
     assert floats(np.ones(2, "float32").ctypes.data, 2).tolist() == [1, 1]

@@ -8,10 +8,10 @@ from kernel_problems import DOUBLING, doubling, needs_compiler
 from evolve.plugins import BUNDLED, load
 from evolve.types import Case, ConfigError, EvaluatorSource, TaskError
 from evolve_kernel import ceilings
-from evolve_kernel.arguments import Argument
-from evolve_kernel.compiler import compiler, remarks, simd_share
+from evolve_kernel.compiled import glue_source
+from evolve_kernel.compiler import compiler, simd_share
 from evolve_kernel.evaluator import Kernel
-from evolve_kernel.glue import source
+from evolve_kernel.problem import Argument
 from evolve_kernel.settings import KernelSettings
 
 MINIMAL = {"module": "problem.py", "function": "doubled", "header": "doubled.h"}
@@ -110,23 +110,6 @@ def test_a_stage_has_a_core_of_its_own(tmp_path):
     assert stage.needs.pinned
 
 
-def test_remarks_are_short_and_told_once():
-    """Those about loops that stayed scalar first."""
-    said = (
-        "k.c:9:3: optimized: loop vectorized using 64 byte vectors\n"
-        "k.c:7:3: missed: couldn't vectorize loop\n"
-        "k.c:7:9: missed: couldn't vectorize loop\n"
-        f"k.c:8:9: missed: {'x' * 500}\n"
-        "something else\n"
-    )
-    assert remarks(said, 9) == (
-        "line 7: couldn't vectorize loop",
-        f"line 8: {'x' * 160}",
-        "line 9: loop vectorized using 64 byte vectors",
-    )
-    assert remarks(said, 1) == ("line 7: couldn't vectorize loop",)
-
-
 @pytest.mark.parametrize(
     ("assembler", "share"),
     [
@@ -150,7 +133,7 @@ def test_glue_passes_arguments_in_their_order():
         Argument("out", "b", (2,), "int64"),
         Argument("number", "columns", value=4),
     )
-    text = source("f", "f.h", arguments)
+    text = glue_source("f", "f.h", arguments)
     assert "f(numbers[1], (const unsigned char *)pointers[0], (long *)pointers[1], numbers[2]);" in text
     assert text.count('#include "f.h"') == 1
 

@@ -11,7 +11,8 @@ from kernel_problems import COUNT, DOUBLING, KERNEL, SETTINGS, doubling, needs_c
 from evolve.evaluation import Job, LocalExecutor, Report, decode_report, encode_job
 from evolve.testing import check_evaluator
 from evolve.types import Outcome, Parameters, TextId, Trial
-from evolve_kernel.evaluator import NEUTRAL, Kernel
+from evolve_kernel.evaluator import NEUTRAL, Kernel, format_feedback
+from evolve_kernel.rounds import Measured, Timings
 from evolve_kernel.settings import KernelSettings
 
 pytestmark = [pytest.mark.integration, needs_compiler, needs_linux]
@@ -133,3 +134,16 @@ def test_a_header_that_declares_something_else_is_the_tasks_fault(tmp_path: Path
         report = judging(tmp_path, stack, text=text)()
     assert report.evaluation.outcome is Outcome.INTERNAL
     assert "doubled.h does not declare doubled with the parameters that arguments() gives" in told(report)
+
+
+def test_the_feedback_has_a_row_for_each_shape_and_no_secret():
+    """Speed-ups with their intervals, times, the least that is possible."""
+    timings = (
+        Timings({"count": 5}, 1e-4, [1e-3, 1.1e-3], [2e-3, 2.2e-3]),
+        Timings({"count": 9}, 2e-4, [1e-3, 1e-3], [1e-3, 1e-3]),
+    )
+    said = format_feedback(Measured(timings, ((0.3, 0.4),)))
+    assert "| count 5 | 2 | 2 to 2 | 1.05 | 2.1 | 0.1 |" in said
+    assert "| count 9 | 1 | 1 to 1 | 1 | 1 | 0.2 |" in said
+    assert said.startswith("Speed-up against the seed: 1.42 (")
+    assert "From 2 rounds in 1 process of each program" in said

@@ -28,13 +28,13 @@ def honest(tmp_path_factory):
 def refused(content, allowed=(), **options):
     """What is said of an object."""
     with pytest.raises(gate.Forbidden) as caught:
-        gate.passed(content, "doubled", allowed, **options)
+        gate.check_object(content, "doubled", allowed, **options)
     return str(caught.value)
 
 
 def test_an_honest_object_passes(honest):
     """With the size of its code."""
-    found = gate.passed(honest, "doubled", ())
+    found = gate.check_object(honest, "doubled", ())
     assert 50 < found.size < 10_000
     read = elf.read(honest)
     assert [one.name for one in read.symbols if one.binding == elf.GLOBAL] == ["doubled"]
@@ -67,7 +67,7 @@ def test_a_large_one_does_not(honest):
 def test_what_no_kernel_needs_is_refused(tmp_path, before, body, said):
     """By what it is, in words."""
     with pytest.raises(gate.Forbidden, match=said):
-        gate.passed(compiled(tmp_path, f"{before}\n{CALL % body}", "-w"), "doubled", ())
+        gate.check_object(compiled(tmp_path, f"{before}\n{CALL % body}", "-w"), "doubled", ())
 
 
 @needs_compiler
@@ -85,7 +85,7 @@ def test_functions_that_the_task_names_may_be_called(tmp_path):
     """And those that a compiler calls of its own accord."""
     source = "double sin(double);\nvoid *memcpy(void *, const void *, unsigned long);\n"
     body = CALL % "room[0] = sin(room[0]); memcpy(out, given, 4 * count);"
-    assert gate.passed(compiled(tmp_path, source + body), "doubled", ("sin",)).size > 0
+    assert gate.check_object(compiled(tmp_path, source + body), "doubled", ("sin",)).size > 0
 
 
 @needs_compiler
@@ -97,7 +97,7 @@ def test_cpp_may_leave_copies_of_templates(tmp_path):
         "void doubled(float *out, const float *given, double *, long count) { for (long i = 0; i < count; i++) out[i] = twice(given[i]); }\n"
     )
     content = compiled(tmp_path, source, language="c++")
-    assert gate.passed(content, "doubled", (), mangled=True).size > 0
+    assert gate.check_object(content, "doubled", (), mangled=True).size > 0
     assert "a second symbol that others see, '_Z" in refused(content)
 
 
@@ -106,7 +106,7 @@ def listing(tmp_path, source):
     content = compiled(tmp_path, source, "-w", "-save-temps=obj")
     command = ["objdump", "-d", "--no-show-raw-insn", "program.o"]
     said = subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True).stdout
-    return gate.passed(content, "doubled", ()).suspects, said, (tmp_path / "program.s").read_text()
+    return gate.check_object(content, "doubled", ()).suspects, said, (tmp_path / "program.s").read_text()
 
 
 @needs_compiler
@@ -162,7 +162,7 @@ def test_a_damaged_object_is_read_or_malformed(honest, data):
         content[place] = data.draw(st.integers(0, 255))
     content = content[: data.draw(st.integers(0, len(content)))] if data.draw(st.booleans()) else content
     try:
-        gate.passed(bytes(content), "doubled", ())
+        gate.check_object(bytes(content), "doubled", ())
     except gate.Forbidden:
         pass
 
@@ -171,7 +171,7 @@ def test_a_damaged_object_is_read_or_malformed(honest, data):
 def test_code_of_another_machine_is_refused(honest, machine):
     """Its instructions are not known here."""
     other = honest[:18] + struct.pack("<H", machine) + honest[20:]
-    assert "a machine that this judge does not know" in refused(other)
+    assert "a machine that this evaluator does not know" in refused(other)
 
 
 @pytest.mark.parametrize(
@@ -193,7 +193,7 @@ def test_instructions_of_aarch64_are_looked_at_one_by_one(word, said):
 def test_an_instruction_that_only_the_linker_makes_is_seen(tmp_path):
     """One section ends with its first byte, another one begins with its second."""
     split = '__asm__(".section .text.a,\\"ax\\",@progbits\\n.byte 0x0f\\n.section .text.b,\\"ax\\",@progbits\\n.byte 0x31\\n.text");'
-    assert "rdtsc" in gate.passed(compiled(tmp_path, f"{split}\n{KERNEL}"), "doubled", ()).suspects
+    assert "rdtsc" in gate.check_object(compiled(tmp_path, f"{split}\n{KERNEL}"), "doubled", ()).suspects
 
 
 @needs_compiler

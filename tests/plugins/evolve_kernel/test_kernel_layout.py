@@ -7,8 +7,8 @@ from kernel_problems import needs_linux
 from evolve import NATIVE_BLOCK, Segment
 from evolve.types import TaskError
 from evolve_kernel import layout as layouts
-from evolve_kernel.arguments import Argument
-from evolve_kernel.layout import ALIGNED, GUARD, Layout, needed, segment_for
+from evolve_kernel.layout import ALIGNED, GUARD, Layout, count_bytes, segment_for
+from evolve_kernel.problem import Argument
 
 ARGUMENTS = (
     Argument("out", "out", (3, 5), "float32"),
@@ -23,7 +23,7 @@ pytestmark = needs_linux
 @pytest.fixture
 def segment():
     """Large enough for any draw."""
-    with Segment(needed(ARGUMENTS)) as made:
+    with Segment(count_bytes(ARGUMENTS)) as made:
         yield made
 
 
@@ -91,11 +91,11 @@ def test_a_changed_input_is_seen(segment):
 @pytest.mark.parametrize("draw", [0, 9, 63])
 def test_a_note_anywhere_else_in_the_segment_is_seen(draw):
     """Each byte of it belongs to an array, a guard, or the rest, which is sealed: a smaller shape leaves room behind its arrays."""
-    with Segment(needed(ARGUMENTS) + 4096) as segment:
+    with Segment(count_bytes(ARGUMENTS) + 4096) as segment:
         layout = Layout.of(segment, ARGUMENTS, draw)
         layout.seal()
         layout.prepare(INPUTS, 0)
-        assert layout.sealed
+        assert layout.is_sealed
         own = {byte for array, place in layout.arrays for byte in range(place, place + array.bytes)}
         for place in {
             NATIVE_BLOCK,
@@ -107,9 +107,9 @@ def test_a_note_anywhere_else_in_the_segment_is_seen(draw):
                 continue
             byte = segment.view(place, (1,), "uint8")
             byte[:] = byte ^ 1
-            assert not layout.sealed or layout.violation(INPUTS) == layouts.OUTSIDE, place
+            assert not layout.is_sealed or layout.violation(INPUTS) == layouts.OUTSIDE, place
             byte[:] = byte ^ 1
-        assert layout.sealed
+        assert layout.is_sealed
         assert layout.violation(INPUTS) == ""
 
 
@@ -120,5 +120,7 @@ def test_a_machine_without_so_much_memory_says_so(monkeypatch):
         raise OSError(12, "Cannot allocate memory")
 
     monkeypatch.setattr(layouts, "Segment", none)
-    with pytest.raises(TaskError, match=rf"there is no memory of {needed(ARGUMENTS)} bytes .*Cannot allocate memory"):
+    with pytest.raises(
+        TaskError, match=rf"there is no memory of {count_bytes(ARGUMENTS)} bytes .*Cannot allocate memory"
+    ):
         segment_for(ARGUMENTS)

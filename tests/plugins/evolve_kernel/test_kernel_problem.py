@@ -8,8 +8,7 @@ import pytest
 from kernel_problems import DOUBLING
 
 from evolve.types import Parameters, TaskError
-from evolve_kernel.arguments import Argument, arguments_of
-from evolve_kernel.problem import load, shape_name
+from evolve_kernel.problem import Argument, arguments_of, load, shape_name
 
 SHAPE = {"count": 4}
 
@@ -77,7 +76,7 @@ def test_what_a_module_gives_comes_as_values(problem):
         Argument("number", "count", value=4),
     )
     inputs = found.inputs(np.random.default_rng(1), SHAPE, "small")
-    expected = found.expected(inputs, SHAPE)
+    expected = found.compute_answers(inputs, SHAPE)
     assert (inputs["given"].dtype, expected["out"].dtype) == (np.float32, np.float64)
     assert (expected["out"] == 2 * inputs["given"].astype(float)).all()
     assert found.work(SHAPE) == (32, 4)
@@ -132,7 +131,7 @@ def test_what_breaks_the_contract_names_the_function(problem, old, new, act, sai
         "shapes": lambda: found.shapes(Parameters(count=4)),
         "arguments": lambda: found.arguments(SHAPE),
         "inputs": lambda: found.inputs(np.random.default_rng(1), SHAPE, "small"),
-        "expected": lambda: found.expected({"given": np.zeros(4, np.float32)}, SHAPE),
+        "expected": lambda: found.compute_answers({"given": np.zeros(4, np.float32)}, SHAPE),
         "work": lambda: found.work(SHAPE),
     }
     with pytest.raises(TaskError, match=re.escape(said)):

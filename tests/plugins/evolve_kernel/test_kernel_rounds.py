@@ -11,9 +11,8 @@ from kernel_problems import DOUBLING, PlayedSide
 from evolve.types import Parameters, TaskError
 from evolve_kernel.backend import Built
 from evolve_kernel.problem import load
-from evolve_kernel.rounds import Broken, Measured, Program, Rounds, Timings, Wrong
+from evolve_kernel.rounds import Broken, Measured, Program, Rounds, Wrong
 from evolve_kernel.settings import KernelSettings
-from evolve_kernel.telling import told
 
 SETTINGS = KernelSettings(module="problem.py", function="doubled", header="doubled.h")
 
@@ -54,7 +53,7 @@ def measure(tmp_path, monkeypatch):
     def measured(backend, *, race=True, settings=SETTINGS, seed=0):
         rounds = Rounds(problem, settings, problem.shapes(Parameters(count=50)), np.random.default_rng(seed))
         program = Program(None, Built(None))
-        return rounds.measured(backend, program, program, race=race)
+        return rounds.measure(backend, program, program, race=race)
 
     return measured
 
@@ -187,20 +186,6 @@ def test_the_error_knows_that_rounds_of_a_process_share_its_luck():
     shared = Measured((), tuple((value,) * 20 for value in (0.0, 0.1, 0.2)))
     alone = Measured((), tuple((value,) * 2 for value in (0.0, 0.1, 0.2) * 10))
     assert shared.interval.standard_error > 2 * alone.interval.standard_error
-
-
-def test_the_feedback_has_a_row_for_each_shape_and_no_secret():
-    """Speed-ups with their intervals, times, the least that is possible, what the compiler said."""
-    timings = (
-        Timings({"count": 5}, 1e-4, [1e-3, 1.1e-3], [2e-3, 2.2e-3]),
-        Timings({"count": 9}, 2e-4, [1e-3, 1e-3], [1e-3, 1e-3]),
-    )
-    said = told(Measured(timings, ((0.3, 0.4),)), ["line 3: couldn't vectorize loop"])
-    assert "| count 5 | 2 | 2 to 2 | 1.05 | 2.1 | 0.1 |" in said
-    assert "| count 9 | 1 | 1 to 1 | 1 | 1 | 0.2 |" in said
-    assert said.startswith("Speed-up against the seed: 1.42 (")
-    assert "From 2 rounds in 1 process of each program" in said
-    assert said.endswith("The compiler about loops:\n- line 3: couldn't vectorize loop")
 
 
 def test_the_segment_has_room_for_the_shape_that_needs_most(tmp_path, monkeypatch):

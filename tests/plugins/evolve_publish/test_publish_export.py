@@ -6,7 +6,7 @@ import pytest
 from exported_here import Found, changed
 
 import evolve.task
-from evolve.types import REJUDGED, Call, ConfigError, Origin, Outcome, Program, Ruled, TaskChanged, TaskError, canonical
+from evolve.types import REJUDGED, ConfigError, Origin, Outcome, Program, Ruled, TaskChanged, TaskError, canonical
 from evolve.types.codec import encode
 from evolve_publish.claims import RECORD, STEPS, read_claims
 from evolve_publish.export import export_program, read_lineage
@@ -57,7 +57,7 @@ def test_a_program_that_a_newer_task_has_judged_again_is_named_by_that_judging(t
     with found.campaign.log.transaction():
         text = found.campaign.log.put_text(canonical(encode(newer)))
     found.ruled(TaskChanged(newer.version, text))
-    with pytest.raises(TaskError, match="judged by an earlier version of task 'number'"):
+    with pytest.raises(TaskError, match="evaluated by an earlier version of task 'number'"):
         export_program(found.campaign, 2, newer)
     origin = Origin("measurement", 3, about=2, why=REJUDGED, parents=(1,))
     found._settle(origin, found.campaign.log.program(definition.record.program), found._ok(6.25))
@@ -85,12 +85,11 @@ def test_no_path_of_the_machine_is_in_it(found, tmp_path):
     assert not [path for path, data in contents.items() if str(tmp_path).encode() in data]
 
 
-def test_models_of_the_lineage_are_named_with_their_revisions(tmp_path):
+def test_models_of_the_lineage_are_named(tmp_path):
     found = Found(tmp_path)
-    found.called(Call("small", revision="small-2026"), Call("other", revision="x"))
     found.proposal(7.0, parents=(2,), operator="diff", model="small")
     claims = found.export(3).claims
-    assert [(used.name, used.revisions) for used in claims.models] == [("small", ("small-2026",))]
+    assert [used.name for used in claims.models] == ["small"]
     assert json.loads(found.export(3).contents[STEPS])[-1]["model"] == "small"
 
 
@@ -117,7 +116,7 @@ def test_a_quarantined_program_is_exported_with_its_ruling(found):
 
 def test_a_task_that_has_changed_is_not_taken_for_the_one_that_judged(found, tmp_path):
     (tmp_path / "mine" / "number" / "evaluator.py").write_text("x = 1\n")
-    with pytest.raises(TaskError, match="is not what has judged number/2"):
+    with pytest.raises(TaskError, match="is not what has evaluated number/2"):
         export_program(found.campaign, 2, task_at_again(tmp_path))
 
 

@@ -13,7 +13,7 @@ from evolve.commands import Worker
 from evolve.evaluation import Description, Report, encode_report
 from evolve.types import FROM_SCRATCH, Evaluation, Origin, Outcome, Task, TextId, text_id
 from evolve_publish.checks import AGREES, CANNOT_BE_TOLD, DIFFERS
-from evolve_publish.claims import RECORD, Claims, JudgingClaim, TaskClaim
+from evolve_publish.claims import RECORD, Claims, EvaluationClaim, TaskClaim
 from evolve_publish.reevaluation import Reevaluation, check_certificate
 
 
@@ -41,12 +41,17 @@ def test_what_the_judges_cannot_judge_cannot_be_told(tmp_path, deterministic, ou
 
 
 def test_of_a_noisy_task_the_certificate_decides_alone(tmp_path):
-    """What the program finds again is told, and does not matter."""
+    """The program, which may find something else, is not run."""
     contents = Found(tmp_path, deterministic=False, promotion="certificate").certified().export().contents
-    found = verified(contents, ReadingJudges(noise=(-3.0,)))
-    assert found.verdict == AGREES
-    again = next(check for check in found.checks if check.what == "run again")
-    assert (again.matters, again.claimed, again.found) == (False, "ok 6.5", "ok 3.5")
+    judges = ReadingJudges(noise=(-3.0,))
+    assert verified(contents, judges).verdict == AGREES
+    assert [job.kind for job in judges.asked] == ["certify"]
+
+
+def test_a_noisy_program_that_never_passed_has_no_score_to_compare(tmp_path):
+    found = Found(tmp_path, deterministic=False)
+    found.failure(Outcome.CRASHED, "it divided by zero")
+    assert verdicts(verified(found.export(3).contents))["score"] == CANNOT_BE_TOLD
 
 
 def test_a_program_that_failed_fails_again(tmp_path):
@@ -125,8 +130,8 @@ def told(stored: Any, made: tuple[float, Any], hardware: str = "there", **change
     task: Task = replace(evolve.task.load("circle_packing"), parameters={"n": 2}, **changed)
     claim = TaskClaim(task.name, task.version, "task", "task", task.parameters, "sum", "max", 12, True, "certificate")
     judgings = (
-        JudgingClaim(1, "search", "ok", 0.5, artifacts={"centres": "centres.json"}, hardware="here"),
-        JudgingClaim(2, "certificate", "ok", 0.5, artifacts={"certificate": "proof.json"}, hardware="here"),
+        EvaluationClaim(1, "search", "ok", 0.5, artifacts={"centres": "centres.json"}, hardware="here"),
+        EvaluationClaim(2, "certificate", "ok", 0.5, artifacts={"certificate": "proof.json"}, hardware="here"),
     )
     claims = Claims("two/1", task.seed.id, {}, claim, judgings, None, "proposal")
     contents = {"centres.json": b"[]", "proof.json": json.dumps(stored).encode()}
@@ -137,8 +142,8 @@ def told(stored: Any, made: tuple[float, Any], hardware: str = "there", **change
     ]
 
 
-PROOF_AGREES = [("certificate", "agrees"), ("proof 'certificate'", "agrees")]
-PROOF_DIFFERS = [("certificate", "differs"), ("proof 'certificate'", "differs")]
+PROOF_AGREES = [("certificate", "agrees")]
+PROOF_DIFFERS = [("certificate", "differs")]
 NEAR_MADE = (0.499999999999999, NEAR)
 
 
@@ -147,12 +152,12 @@ NEAR_MADE = (0.499999999999999, NEAR)
     ("stored", "made", "more", "found"),
     [
         (TWO, (0.5, TWO), {}, PROOF_AGREES),
-        (TWO, NEAR_MADE, {}, [("certificate", "agrees")]),
+        (TWO, NEAR_MADE, {}, PROOF_AGREES),
         (TWO, NEAR_MADE, {"hardware": "here"}, PROOF_DIFFERS),
         (TWO, NEAR_MADE, {"verifier": ""}, PROOF_DIFFERS),
         (TWO, (0.4, NEAR), {}, PROOF_DIFFERS),
         (OVERLAP, NEAR_MADE, {}, PROOF_DIFFERS),
-        (NEAR, NEAR_MADE, {}, [("certificate", "differs"), ("proof 'certificate'", "agrees")]),
+        (NEAR, NEAR_MADE, {}, PROOF_DIFFERS),
     ],
     ids=["same", "last digits", "same processor", "no verifier", "another value", "no proof", "less than claimed"],
 )

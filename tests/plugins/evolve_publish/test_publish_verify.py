@@ -57,8 +57,8 @@ def test_a_held_out_score_that_was_made_up_is_found(tmp_path):
 def test_a_certificate_is_made_again_to_the_last_digit(certified):
     judges = ReadingJudges()
     found = verified(certified, judges)
-    assert (found.verdict, verdicts(found)["proof 'numbers'"]) == (AGREES, AGREES)
-    assert [job.kind for job in judges.asked] == ["certify", "evaluate", "certify", "evaluate"]
+    assert (found.verdict, verdicts(found)["certificate"]) == (AGREES, AGREES)
+    assert [job.kind for job in judges.asked] == ["certify", "evaluate", "evaluate"]
 
 
 def test_quickly_no_program_runs(certified):
@@ -102,7 +102,7 @@ TAMPERED = [
     (
         RECORD,
         lambda text: text.replace('"value": {\n  "fitness": 6.5', '"value": {\n  "fitness": 7.5'),
-        "value: it is not what the judging says",
+        "value: it is not what the evaluation says",
     ),
     (
         RECORD,
@@ -148,9 +148,13 @@ def test_what_was_changed_fails_with_the_reason(deterministic, path, change, why
         (
             "certificate/numbers.json",
             lambda text: "[6.75]",
-            "proof 'numbers': the stored proof is not the one that the evaluator makes",
+            "certificate: the stored proof is not the one that the evaluator makes",
         ),
-        ("artifacts/numbers.json", lambda text: "[7.5]", "certificate: the value is another one"),
+        (
+            "artifacts/numbers.json",
+            lambda text: "[7.5]",
+            "certificate: the stored proof is not the one that the evaluator makes",
+        ),
         (
             RECORD,
             lambda text: text.replace('"fitness": 6.5', '"fitness": 6.75'),
@@ -287,9 +291,9 @@ def test_an_honest_noisy_program_fits_together(noisy):
 @pytest.mark.parametrize(
     ("fields", "why"),
     [
-        ({"fitness": 6.55}, "it is not the mean of the judgings"),
-        ({"count": 1000}, "it is not the mean of the judgings"),
-        ({"standard_error": 1e-9}, "its standard error is smaller than the judgings allow"),
+        ({"fitness": 6.55}, "it is not the mean of the evaluations"),
+        ({"count": 1000}, "it is not the mean of the evaluations"),
+        ({"standard_error": 1e-9}, "its standard error is smaller than the evaluations allow"),
         ({"low": 6.4999, "high": 6.5001}, "the limits of 95 % do not follow from its standard error"),
         ({"low": None}, "the limits of 95 % do not follow from its standard error"),
     ],
@@ -303,7 +307,7 @@ def test_the_judging_that_chose_a_program_confirms_nothing(tmp_path):
     contents = Found(tmp_path, deterministic=False).promoted().export().contents
     changed = told(contents, lambda record: record["value"].pop("confirmed"))
     assert reasons(verified(changed, ReadingJudges(noise=NOISE))) == [
-        "the judging that chose it is among those that are said to confirm it"
+        "the evaluation that chose it is among those that are said to confirm it"
     ]
 
 
@@ -358,10 +362,10 @@ def test_a_better_score_told_everywhere_is_not_found_again(deterministic):
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        (lambda record: record["judgings"][0].update(fitness=10**400), "a number has 1,329 bits"),
-        (lambda record: record["task"]["parameters"].update(offset=10**400), "a number has 1,329 bits"),
+        (lambda record: record["judgings"][0].update(fitness=10**400), "a number has 401 digits"),
+        (lambda record: record["task"]["parameters"].update(offset=10**400), "a number has 401 digits"),
         (lambda record: record["task"].update(digits=10**10), "the fitness has 10000000000 digits"),
-        (lambda record: record["value"].update(count=0), "the value rests on 0 judgings"),
+        (lambda record: record["value"].update(count=0), "the value rests on 0 evaluations"),
         (lambda record: record["value"].update(standard_error=-1.0), "with a standard error of -1.0"),
     ],
 )
@@ -387,4 +391,4 @@ def test_what_cannot_be_read_is_one_line(deterministic, path, data, why):
 def test_true_is_not_1_in_a_proof(tmp_path):
     contents = Found(tmp_path, fitness=1.0, promotion="certificate").certified().export().contents
     found = verified(forged(contents, "certificate/numbers.json", b"[true]"))
-    assert verdicts(found)["proof 'numbers'"] == DIFFERS
+    assert verdicts(found)["certificate"] == DIFFERS

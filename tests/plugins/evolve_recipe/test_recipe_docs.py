@@ -52,7 +52,7 @@ def test_every_setting_and_parameter_is_told() -> None:
     for name, field in RecipeSettings.model_fields.items():
         assert f"`{name}`" in PAGE or f"`{name} = " in PAGE, name
         assert field.description
-    budgets = ("seconds", "cpu_seconds", "predict_seconds", "model_bytes")
+    budgets = ("seconds", "predict_seconds", "model_bytes")
     for name in budgets:
         assert re.search(rf"\| `{name}` \| `{RecipeSettings.model_fields[name].default}`", PAGE), name
     for word in (*(field.name for field in fields(Plan)), *(f'"{word}"' for word in (*PARTS, *CONTROLS) if word)):

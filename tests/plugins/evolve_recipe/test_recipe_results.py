@@ -27,7 +27,7 @@ def test_the_standard_error_is_of_repeats_within_folds() -> None:
 
 def test_recipes_are_compared_row_by_row() -> None:
     """The gain over all trainings, the rows on which one alone is right of the first on each fold."""
-    pairs = results.compared([run(90), run(92, repeat=1)], [run(80), run(80, repeat=1)])
+    pairs = results.compare([run(90), run(92, repeat=1)], [run(80), run(80, repeat=1)])
     assert (pairs.gain, pairs.better, pairs.worse) == (pytest.approx(0.11), 10, 0)
     assert pairs.error == pytest.approx(0.01)
     assert pairs.p == pytest.approx(2 / 1024)
@@ -36,10 +36,10 @@ def test_recipes_are_compared_row_by_row() -> None:
 
 def test_a_difference_below_two_standard_errors_is_a_tie() -> None:
     """So is a single one, and none at all."""
-    uneven = results.compared([run(90), run(80, fold=1)], [run(80), run(82, fold=1)])
+    uneven = results.compare([run(90), run(80, fold=1)], [run(80), run(82, fold=1)])
     assert uneven.is_tie
-    assert results.compared([run(90)], [run(80)]).is_tie
-    assert results.compared([run(90), run(90, repeat=1)], [run(90), run(90, repeat=1)]).is_tie
+    assert results.compare([run(90)], [run(80)]).is_tie
+    assert results.compare([run(90), run(90, repeat=1)], [run(90), run(90, repeat=1)]).is_tie
 
 
 def test_luck_with_whole_groups_is_no_knowledge() -> None:
@@ -55,8 +55,8 @@ def test_luck_with_whole_groups_is_no_knowledge() -> None:
 
 def test_the_words_name_what_is_confused() -> None:
     """The commonest first."""
-    words = results.told([run(95)], None)
+    words = results.format_feedback([run(95)], None)
     assert "Accuracy 0.9500 over 1 trainings" in words
     assert "Of 5 wrong answers the commonest: " in words
     assert "5 taken for 6 (1)" in words
-    assert results.told([run(100)], None).endswith("No answer was wrong.")
+    assert results.format_feedback([run(100)], None).endswith("No answer was wrong.")

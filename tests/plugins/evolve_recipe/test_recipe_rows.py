@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from evolve.types import EvolveError, Parameters
-from evolve_recipe.loader import Loader
-from evolve_recipe.rows import Plan, folds, plan_from
+from evolve_recipe.rows import Plan, folds, read_plan
+from evolve_recipe.training import Loader
 
 TARGETS = np.arange(1000) % 10
 PLAN = Plan("search", 5, 0, 0, "")
@@ -87,7 +87,7 @@ def test_a_plan_that_cannot_be_is_one_error(plan: tuple[str, int, int, int, str]
 def test_a_missing_parameter_is_named() -> None:
     """With the place where it belongs."""
     with pytest.raises(EvolveError, match="no parameter 'folds'"):
-        plan_from(Parameters({"part": "search"}))
+        read_plan(Parameters({"part": "search"}))
 
 
 def loader(rows: int, samples: int) -> Loader:

@@ -2,6 +2,7 @@
 
 import json
 import sys
+import tempfile
 import threading
 import time
 import urllib.error
@@ -14,9 +15,9 @@ from typing import Any
 import pytest
 
 from evolve.types import Message, ModelDown, ModelGone, Prompt, Reply, Section, Usage
+from evolve_vllm import server
 from evolve_vllm.model import ServedModel
 from evolve_vllm.settings import VllmSettings
-from evolve_vllm.watch import Watch
 
 
 @dataclass
@@ -85,6 +86,12 @@ class Stage:
                 assert time.monotonic() < until, "the server did not come up again"
                 time.sleep(0.05)
 
+    @property
+    def log(self) -> Path:
+        """The server's log."""
+        (log,) = self.notes.parent.glob("evolve-vllm-org-tiny-*.log")
+        return log
+
     def starts(self) -> list[dict[str, Any]]:
         """What each start was given."""
         return [json.loads(line) for line in self.notes.read_text().splitlines()] if self.notes.exists() else []
@@ -101,9 +108,11 @@ def vllm(tmp_path: Path) -> str:
 
 
 @pytest.fixture
-def stage(tmp_path: Path, vllm: str) -> Iterator[Callable[..., Stage]]:
+def stage(tmp_path: Path, vllm: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Stage]]:
     """Makes models behind the stand-in, which behaves as `behaviour` says; all are closed in the end."""
     made: list[Stage] = []
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(server, "STOP_SECONDS", 2.0)
 
     def make(*behaviour: str, engine: Mapping[str, str] | None = None, **settings: Any) -> Stage:
         notes, clients = tmp_path / f"notes-{len(made)}", list[PlainClient]()
@@ -116,12 +125,10 @@ def stage(tmp_path: Path, vllm: str) -> Iterator[Callable[..., Stage]]:
             "model": "org/tiny",
             "command": vllm,
             "gpus": 0,
-            "log": str(tmp_path / "server.log"),
-            "stop_seconds": 5.0,
         }
         chosen = VllmSettings(**{**values, "args": ("--notes", str(notes), *behaviour), **settings})
-        watch = Watch(chosen, {"PATH": "/usr/bin:/bin", **(engine or {})})
-        made.append(Stage(ServedModel(watch, connect), notes, clients))
+        environment = {"PATH": "/usr/bin:/bin", **(engine or {})}
+        made.append(Stage(ServedModel(chosen, environment, connect), notes, clients))
         return made[-1]
 
     yield make

@@ -19,13 +19,12 @@ given.add_argument("--host", required=True)
 given.add_argument("--port", type=int, required=True)
 given.add_argument("--served-model-name", required=True)
 given.add_argument("--tensor-parallel-size", type=int, default=1)
-given.add_argument("--data-parallel-size", type=int, default=1)
 given.add_argument("--notes", help="a file: what it was given, a line a start")
 given.add_argument("--seconds", type=float, default=0.0, help="how long it takes before it listens")
 given.add_argument("--fails", default="", help="it prints this and ends with code 3")
 given.add_argument("--finds-its-port-taken", action="store_true", help="at its first start")
 given.add_argument("--ignores-signals", action="store_true")
-given.add_argument("--starts-a-worker", action="store_true", help="in a session of its own, which ignores signals too")
+given.add_argument("--starts-a-worker", action="store_true", help="which ignores signals too")
 words = given.parse_args()
 
 _SLEEPER = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(600)"
@@ -85,7 +84,7 @@ def main() -> None:
     starts = 0
     worker = 0
     if words.starts_a_worker:
-        worker = subprocess.Popen([sys.executable, "-c", _SLEEPER], start_new_session=True).pid
+        worker = subprocess.Popen([sys.executable, "-c", _SLEEPER]).pid
     if words.notes:
         notes = Path(words.notes)
         starts = len(notes.read_text().splitlines()) if notes.exists() else 0

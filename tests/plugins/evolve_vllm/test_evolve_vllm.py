@@ -8,7 +8,7 @@ import time
 import pytest
 
 from evolve import plugins
-from evolve.types import ConfigError, ModelDown
+from evolve.types import ConfigError
 from tests.plugins.evolve_vllm.conftest import asking
 
 pytestmark = pytest.mark.integration
@@ -26,9 +26,9 @@ def test_it_is_bundled_and_its_argument_is_the_model(loaded):
     assert (entry.argument, entry.priced) == ("model", False)
 
 
-def test_calls_go_through_the_engines_client(loaded, vllm, tmp_path):
+def test_calls_go_through_the_engines_client(loaded, vllm):
     """With the key of this start, and the usage that the server tells."""
-    model = loaded.model("vllm", {"model": "org/tiny", "command": vllm, "gpus": 0, "log": str(tmp_path / "log")})
+    model = loaded.model("vllm", {"model": "org/tiny", "command": vllm, "gpus": 0})
     until, cancelled = time.monotonic() + 30, threading.Event()
     try:
         assert model.check(until, cancelled).exact
@@ -36,26 +36,6 @@ def test_calls_go_through_the_engines_client(loaded, vllm, tmp_path):
         assert [(reply.text, reply.usage.completion_tokens) for reply in replies] == [("echo: hello", 2)]
     finally:
         model.close()
-
-
-def test_a_server_that_runs_already_is_used(loaded, stage):
-    """Under its address; a key, where it wants one, comes from where the settings say."""
-    other = stage()
-    other.check()
-    url, key = other.clients[0].url, other.clients[0].key
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("SERVER_KEY", key)
-        model = loaded.model("vllm", {"model": "org/tiny", "url": url, "openai": {"key_env": "SERVER_KEY"}})
-    assert model.check(time.monotonic() + 30, threading.Event()).exact
-    model.close()
-
-
-def test_a_server_that_is_not_there_is_down(loaded):
-    """With the remedy."""
-    model = loaded.model("vllm", {"model": "org/tiny", "url": "http://127.0.0.1:9/v1"})
-    with pytest.raises(ModelDown, match="Do: start it"):
-        model.check(time.monotonic() + 5, threading.Event())
-    model.close()
 
 
 def test_settings_that_are_wrong_are_an_error_of_the_plugin(loaded):

@@ -36,7 +36,7 @@ def tiny_model(tmp_path: Path) -> str:
 
 def test_a_server_starts_answers_and_ends(tiny_model, tmp_path):
     """Calls with exact usage, many at once; and nothing is left that holds the GPU."""
-    settings = {"model": tiny_model, "args": _ARGS, "log": str(tmp_path / "log"), "start_seconds": START_SECONDS}
+    settings = {"model": tiny_model, "args": _ARGS, "start_seconds": START_SECONDS}
     model = plugins.load([]).model("vllm", settings)
     prompt = Prompt((Message("user", (Section("task", "def area(radius):"),)),), max_tokens=16)
     try:

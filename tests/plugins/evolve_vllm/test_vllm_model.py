@@ -1,14 +1,17 @@
 """A model that `vllm serve` answers for, from its start to its end, against a program that plays `vllm`."""
 
+import json
+import os
+import subprocess
+import sys
+import tempfile
 import threading
 import time
 
 import pytest
 
 from evolve.types import ModelDown, ModelError, ModelGone
-from evolve_vllm.model import AdoptedModel
-from evolve_vllm.settings import VllmSettings
-from tests.plugins.evolve_vllm.conftest import PlainClient
+from evolve_vllm import model
 
 pytestmark = pytest.mark.integration
 
@@ -83,7 +86,7 @@ def test_the_key_is_in_the_environment_and_nowhere_else(stage, tmp_path):
     assert all(key not in " ".join(start["argv"]) for key in keys for start in (first, second))
     assert "OPENAI_API_KEY" not in first["environment"]
     assert first["environment"]["HF_HOME"] == "/models"
-    assert keys[1] not in (tmp_path / "server.log").read_text()
+    assert keys[1] not in made.log.read_text()
     assert keys[1] not in repr(made.model)
     assert "sk-secret" not in repr(made.model)
 
@@ -105,7 +108,7 @@ def test_a_server_that_never_comes_up_is_an_error_with_the_end_of_its_log(stage,
         message = str(caught.value)
         assert "ended with exit code 3" in message
         assert message.endswith("INFO loading org/tiny\nValueError: the model's context is too long for this GPU")
-        assert str(tmp_path / "server.log") in message
+        assert str(made.log) in message
     assert len(made.starts()) == 1
 
 
@@ -128,9 +131,10 @@ def test_a_server_that_dies_is_started_again(stage):
     assert made.clients[0].closed
 
 
-def test_a_server_that_dies_again_and_again_is_given_up(stage):
-    """After as many tries as the settings allow."""
-    made = stage(restarts=2)
+def test_a_server_that_dies_again_and_again_is_given_up(stage, monkeypatch):
+    """After so many tries within an hour."""
+    monkeypatch.setattr(model, "RESTARTS", 2)
+    made = stage()
     made.check()
     for _ in range(2):
         with pytest.raises(ModelDown):
@@ -154,8 +158,8 @@ def test_a_server_that_is_ill_is_stopped_and_started_again(stage):
 
 
 def test_closing_ends_the_server_and_all_that_it_started(stage):
-    """Also what ignores signals and has left its group."""
-    made = stage("--ignores-signals", "--starts-a-worker", stop_seconds=0.3)
+    """Also what ignores signals."""
+    made = stage("--ignores-signals", "--starts-a-worker")
     made.check()
     start = made.starts()[0]
     assert is_alive(start["worker"])
@@ -172,10 +176,11 @@ def test_where_the_program_is_missing_nothing_is_started(stage):
         made.check()
 
 
-def test_a_log_that_cannot_be_written_is_an_error(stage):
+def test_a_log_that_cannot_be_written_is_an_error(stage, monkeypatch):
     """Before anything is started."""
-    made = stage(log="/no/such/folder/server.log")
-    with pytest.raises(ModelGone, match=r"cannot be written.*setting log"):
+    made = stage()
+    monkeypatch.setattr(tempfile, "tempdir", "/no/such/folder")
+    with pytest.raises(ModelGone, match=r"cannot be written.*TMPDIR"):
         made.check()
     assert made.starts() == []
 
@@ -184,24 +189,25 @@ def test_the_log_is_for_its_owner_alone(stage, tmp_path):
     """It may quote prompts."""
     made = stage()
     made.check()
-    assert oct((tmp_path / "server.log").stat().st_mode & 0o777) == "0o600"
+    assert oct(made.log.stat().st_mode & 0o777) == "0o600"
 
 
-def test_a_server_that_runs_already_is_used_and_left_alone(stage):
-    """Closing the model closes its connections."""
-    other = stage()
-    other.check()
-    url, key = other.clients[0].url, other.clients[0].key
-    client = PlainClient(url, key)
-    adopted = AdoptedModel(VllmSettings(model="org/tiny", url=url), client)
-    adopted.check(time.monotonic() + 10, threading.Event())
-    adopted.close()
-    assert client.closed
-    assert other.ask("hello") == "echo: hello"
+ENGINE = """
+import sys, threading, time
+from evolve import plugins
+settings = {"model": "org/tiny", "command": sys.argv[1], "gpus": 0, "args": ["--notes", sys.argv[2], "--starts-a-worker"]}
+plugins.load([]).model("vllm", settings).check(time.monotonic() + 60, threading.Event())
+print("well", flush=True)
+time.sleep(600)
+"""
 
 
-def test_a_server_that_should_run_and_does_not_is_down(stage):
-    """The engine's outage policy decides what follows."""
-    adopted = AdoptedModel(VllmSettings(model="org/tiny", url="http://127.0.0.1:9/v1"), PlainClient("", ""))
-    with pytest.raises(ModelDown, match=r"no vLLM server is well at http://127\.0\.0\.1:9/v1"):
-        adopted.check(time.monotonic() + 10, threading.Event())
+def test_an_engine_that_is_killed_takes_its_server_along(vllm, tmp_path):
+    """`kill -9` gives it no time to say anything: the closed pipe does."""
+    command = [sys.executable, "-c", ENGINE, vllm, str(tmp_path / "notes")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env={**os.environ, "TMPDIR": str(tmp_path)}) as engine:
+        assert engine.stdout.readline() == b"well\n"
+        engine.kill()
+    start = json.loads((tmp_path / "notes").read_text())
+    wait_until_dead(start["pid"])
+    wait_until_dead(start["worker"])

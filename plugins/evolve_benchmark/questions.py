@@ -1,7 +1,7 @@
 """The program's function, called with one instance after the other in processes of its own.
 
-Invariant: a program has seen an instance before its call only where it was late with it, in another process; a question is late when it was
-late twice, so that a moment in which the machine did something else costs a program nothing."""
+A program has seen an instance before its call only where it was late with it, in another process. A question is late when it was late twice,
+so that a moment in which the machine did something else costs a program nothing."""
 
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -12,31 +12,31 @@ from typing import Any, Protocol, TypeAlias
 from evolve import SessionFailed
 
 LATE = "timeout"
-"""The status of a call that did not end in time."""
+"""Status of a call that did not end in time."""
 Arguments: TypeAlias = tuple[Any, ...]
 
 
-class Session(Protocol):
-    """What is needed of a candidate's session."""
+class AnsweringSession(Protocol):
+    """Part of a candidate's session that is used here."""
 
     def call(self, function: str, /, *arguments: Any, seconds: float | None = None) -> Any:
-        """The answer of one of its functions."""
+        """Returns the answer of one of its functions."""
         ...
 
 
-Open: TypeAlias = Callable[[], AbstractContextManager[Session]]
+Open: TypeAlias = Callable[[], AbstractContextManager[AnsweringSession]]
 
 
 @dataclass(frozen=True, slots=True)
-class Late:
-    """In the place of an answer that did not come in time; `failure` is what the session said."""
+class LateAnswer:
+    """Stands in the place of an answer that did not come in time; `failure` is what the session said."""
 
     failure: SessionFailed
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
-    """Of a call, and of the first call of a process, in seconds; so many calls may be late. `first` are the arguments of that call."""
+class CallLimits:
+    """Seconds of a call, and of the first call of a process, which gets the arguments `first`; so many calls may be `late`."""
 
     seconds: float
     start: float
@@ -44,14 +44,14 @@ class Limits:
     first: Arguments
 
 
-def answers(open_session: Open, function: str, questions: Sequence[Arguments]) -> list[Any]:
-    """The answers in the order of the questions, all of one process; raises `SessionFailed`."""
+def ask(open_session: Open, function: str, questions: Sequence[Arguments]) -> list[Any]:
+    """Returns the answers in the order of the questions, all of one process; raises `SessionFailed`."""
     with open_session() as session:
         return [session.call(function, *arguments) for arguments in questions]
 
 
-def timed_answers(open_session: Open, function: str, questions: Sequence[Arguments], limits: Limits) -> list[Any]:
-    """The answers in the order of the questions, `Late` for some; raises `SessionFailed` where too many are late, or a call fails otherwise.
+def ask_in_time(open_session: Open, function: str, questions: Sequence[Arguments], limits: CallLimits) -> list[Any]:
+    """Returns the answers in the order of the questions, `LateAnswer` for some; raises `SessionFailed` where too many are late, or a call fails otherwise.
 
     A late call ends its process. Each process is called once with arguments that do not count, for its first call imports the program."""
     found: list[Any] = [None] * len(questions)
@@ -59,12 +59,12 @@ def timed_answers(open_session: Open, function: str, questions: Sequence[Argumen
     while waiting:
         with open_session() as session:
             session.call(function, *limits.first, seconds=limits.start)
-            failure = _until_late(session, function, questions, waiting, found, limits.seconds)
+            failure = _ask_until_late(session, function, questions, waiting, found, limits.seconds)
         if failure is None:
             break
         index = waiting[0]
         if index in tried:
-            found[waiting.popleft()] = Late(failure)
+            found[waiting.popleft()] = LateAnswer(failure)
             late += 1
         tried.add(index)
         if late > limits.late:
@@ -72,15 +72,15 @@ def timed_answers(open_session: Open, function: str, questions: Sequence[Argumen
     return found
 
 
-def _until_late(
-    session: Session,
+def _ask_until_late(
+    session: AnsweringSession,
     function: str,
     questions: Sequence[Arguments],
     waiting: deque[int],
     found: list[Any],
     seconds: float,
 ) -> SessionFailed | None:
-    """Asks what is waiting; the failure of the call that was late, whose question waits still."""
+    """Asks what is waiting; returns the failure of the call that was late, whose question waits still."""
     while waiting:
         try:
             found[waiting[0]] = session.call(function, *questions[waiting[0]], seconds=seconds)

@@ -3,7 +3,7 @@
 import pytest
 
 from evolve.types import ModelGone
-from evolve_vllm.launch import require, surroundings, words
+from evolve_vllm.server import build_command, build_environment, check_machine
 from evolve_vllm.settings import VllmSettings
 
 _OWN = ("--host", "127.0.0.1", "--port", "4000", "--served-model-name", "org/m")
@@ -12,33 +12,12 @@ _OWN = ("--host", "127.0.0.1", "--port", "4000", "--served-model-name", "org/m")
 def test_one_gpu_needs_no_word_of_parallelism():
     """What is passed through comes last, so that it is read last."""
     settings = VllmSettings(model="org/m", args=("--max-model-len", "4096"))
-    assert words(settings, 4000) == ("vllm", "serve", "org/m", *_OWN, "--max-model-len", "4096")
+    assert build_command(settings, 4000) == ("vllm", "serve", "org/m", *_OWN, "--max-model-len", "4096")
 
 
-@pytest.mark.parametrize(
-    ("gpus", "replicas", "expected"),
-    [
-        (4, 1, ("--tensor-parallel-size", "4")),
-        (4, 4, ("--data-parallel-size", "4")),
-        (4, 2, ("--tensor-parallel-size", "2", "--data-parallel-size", "2")),
-        (0, 1, ()),
-    ],
-)
-def test_several_gpus_are_shared_by_the_replicas(gpus, replicas, expected):
-    """Each replica is spread over its share."""
-    assert words(VllmSettings(model="org/m", gpus=gpus, replicas=replicas), 4000) == (
-        "vllm",
-        "serve",
-        "org/m",
-        *_OWN,
-        *expected,
-    )
-
-
-def test_the_server_sees_the_gpus_that_are_named():
-    """By number or by what the driver calls them."""
-    settings = VllmSettings(model="org/m", gpus=2, devices=(3, "GPU-8f6a"))
-    assert surroundings(settings, {"CUDA_VISIBLE_DEVICES": "0"}, "key")["CUDA_VISIBLE_DEVICES"] == "3,GPU-8f6a"
+def test_a_model_is_spread_over_its_gpus():
+    settings = VllmSettings(model="org/m", gpus=4)
+    assert build_command(settings, 4000)[-2:] == ("--tensor-parallel-size", "4")
 
 
 def test_the_server_gets_the_key_and_none_of_the_engines():
@@ -52,7 +31,7 @@ def test_the_server_gets_the_key_and_none_of_the_engines():
         "HUGGING_FACE_HUB_TOKEN": "i",
     }
     kept = {"HF_TOKEN": "d", "HUGGING_FACE_HUB_TOKEN": "i", "VLLM_API_KEY": "key"}
-    assert surroundings(VllmSettings(model="org/m"), engine, "key") == kept
+    assert build_environment(engine, "key") == kept
 
 
 def test_the_program_may_be_told_from_home(installed, monkeypatch):
@@ -60,8 +39,8 @@ def test_the_program_may_be_told_from_home(installed, monkeypatch):
     environment, devices = installed
     monkeypatch.setenv("HOME", environment["PATH"])
     settings = VllmSettings(model="org/m", command="~/vllm")
-    require(settings, {"PATH": "/nowhere"}, devices)
-    assert words(settings, 4000)[0] == f"{environment['PATH']}/vllm"
+    check_machine(settings, {"PATH": "/nowhere"}, devices)
+    assert build_command(settings, 4000)[0] == f"{environment['PATH']}/vllm"
 
 
 @pytest.fixture
@@ -81,34 +60,33 @@ def installed(tmp_path):
 def test_nothing_is_missing_where_there_are_as_many_gpus(installed, gpus):
     """Nor where none is wanted."""
     engine, devices = installed
-    require(VllmSettings(model="org/m", gpus=gpus), engine, devices)
+    check_machine(VllmSettings(model="org/m", gpus=gpus), engine, devices)
 
 
 def test_too_few_gpus_are_an_error(installed):
     """With what there is, and what to do."""
     engine, devices = installed
     with pytest.raises(ModelGone, match=r"needs 4 GPUs, and this machine shows 2\. Do: set gpus"):
-        require(VllmSettings(model="org/m", gpus=4), engine, devices)
+        check_machine(VllmSettings(model="org/m", gpus=4), engine, devices)
 
 
 def test_hidden_gpus_are_none(installed):
-    """An empty variable hides them all, unless the settings name some."""
+    """An empty variable hides them all."""
     engine, devices = installed
     hidden = {**engine, "CUDA_VISIBLE_DEVICES": ""}
     with pytest.raises(ModelGone, match="shows 0"):
-        require(VllmSettings(model="org/m"), hidden, devices)
-    require(VllmSettings(model="org/m", devices=(1,)), hidden, devices)
+        check_machine(VllmSettings(model="org/m"), hidden, devices)
 
 
 def test_other_gpus_are_not_counted(installed):
     """AMD's driver has one device file for all of them."""
     engine, devices = installed
     (devices / "kfd").touch()
-    require(VllmSettings(model="org/m", gpus=8), engine, devices)
+    check_machine(VllmSettings(model="org/m", gpus=8), engine, devices)
 
 
 def test_a_missing_program_is_an_error(installed):
     """It is looked for where the engine looks."""
     _, devices = installed
     with pytest.raises(ModelGone, match=r"there is no program 'vllm'\. Do: pip install vllm"):
-        require(VllmSettings(model="org/m"), {"PATH": "/no/such/folder"}, devices)
+        check_machine(VllmSettings(model="org/m"), {"PATH": "/no/such/folder"}, devices)
