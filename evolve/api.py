@@ -7,7 +7,7 @@ import os
 import sys
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from types import FunctionType, ModuleType
@@ -16,29 +16,21 @@ from typing import Any
 import tomli_w
 
 import evolve.task
-from evolve import report
 from evolve.atomic_write import atomic_write
-from evolve.campaign import Campaign as EngineCampaign
 from evolve.campaign import workspace as default_workspace
-from evolve.cli import summary
-from evolve.cli.devices import grant_devices
-from evolve.cli.output import say
-from evolve.cli.progress import print_warnings, watch_campaign
-from evolve.cli.request import Request, continued_plan, new_plan
-from evolve.cli.run import open_models, run_request
-from evolve.engine import OpenRun, Unwatched, Watch, open_run
-from evolve.plugins import load
+from evolve.cli.run import open_models, open_request, search
+from evolve.engine import open_run
 from evolve.report import RecordLine
 from evolve.report.reading import Campaign
-from evolve.types import Settled, TaskError
+from evolve.run_options import RunOptions
+from evolve.types import TaskError
 
-OnRecord = Callable[[RecordLine], object]
 _CONSTANTS = (int, float, complex, str, bytes, bool, type(None))
 
 
 @dataclass(frozen=True, slots=True)
 class PythonTask:
-    """A task that Python made: a folder, which `evolve run` and `evolve.run` take alike."""
+    """Task that Python made: a folder, which `evolve run` and `evolve.run` take alike."""
 
     path: Path
 
@@ -66,6 +58,7 @@ class PythonTask:
         files |= {"task.toml": tomli_w.dumps(keys), "brief.md": f"{brief.strip()}\n"}
         files["evaluator.py"] = _evaluator_source(evaluator)
         target = Path(folder) if folder is not None else Path("tasks") / name
+        # A script that runs again finds its task as it left it, so that its campaigns go on with the same version.
         if _texts_of(target) != files:
             _write(target, files, replace=replace)
         return cls(target.resolve())
@@ -92,7 +85,7 @@ def run(  # noqa: PLR0913 each is an option of the command line
     sandbox: str | None = None,
     devices: Sequence[str] = (),
     workspace: str | Path | None = None,
-    on_record: OnRecord | None = None,
+    on_record: Callable[[RecordLine], object] | None = None,
     progress: bool = True,
 ) -> Campaign:
     """Runs a campaign to its end, as `evolve run` does, and returns it, open for reading.
@@ -104,7 +97,7 @@ def run(  # noqa: PLR0913 each is an option of the command line
     An interrupt (Ctrl-C, or a notebook's stop button) ends the run when what is being evaluated has ended, and the campaign is returned; a second one raises
     `KeyboardInterrupt`. Raises `EvolveError`.
     """
-    request = Request(
+    options = RunOptions(
         task=None if task is None else str(task.path if isinstance(task, PythonTask) else task),
         resume=resume,
         name=name,
@@ -112,7 +105,6 @@ def run(  # noqa: PLR0913 each is an option of the command line
         seed=seed,
         strategy=strategy,
         judges=workers,
-        assignments=(),
         deterministic=deterministic,
         sandbox=sandbox,
         models=_texts(model),
@@ -121,58 +113,14 @@ def run(  # noqa: PLR0913 each is an option of the command line
         settings=settings,
     )
     home = default_workspace() if workspace is None else Path(workspace)
-    with _opened(request, home) as opened:
-        _search(opened, on_record, progress=progress)
+    with ExitStack() as resources:
+        if options.devices and hasattr(os, "sched_getaffinity"):
+            # The cores of a notebook's process are its own again afterwards.
+            resources.callback(os.sched_setaffinity, 0, os.sched_getaffinity(0))
+        opened = resources.enter_context(open_run(resources.enter_context(open_request(options, home)), open_models))
+        search(opened, quiet=not progress, on_record=on_record)
         log = opened.campaign.log.path
     return Campaign.open(log, home)
-
-
-@contextmanager
-def _opened(request: Request, home: Path) -> Iterator[OpenRun]:
-    plugins, cores = load(), os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set()
-    with ExitStack() as resources:
-        if request.devices and cores:
-            resources.callback(os.sched_setaffinity, 0, cores)
-        devices = grant_devices(request.devices)
-        campaign = None
-        if request.resume is None:
-            plan = new_plan(request, plugins, home)
-        else:
-            campaign = resources.enter_context(EngineCampaign.open(request.resume, plugins, home, readonly=False))
-            plan = continued_plan(request, campaign)
-        yield resources.enter_context(open_run(run_request(plan, home, campaign, devices), open_models))
-
-
-def _search(opened: OpenRun, on_record: OnRecord | None, *, progress: bool) -> None:
-    campaign = opened.campaign
-    with ExitStack() as shown:
-        watch: Watch = Unwatched()
-        if progress:
-            say(summary.format_beginning(campaign, opened.confinement.line))
-            watch = shown.enter_context(watch_campaign(campaign, as_json=False))
-            shown.enter_context(print_warnings())
-        ending = opened.search(watch if on_record is None else _RecordWatch(watch, on_record))
-    end = summary.describe_end(campaign, ending, opened.trackers)
-    failure = summary.failure_of(campaign, end)
-    if progress and failure is None:
-        say(summary.format_end(campaign, end))
-    if failure is not None:
-        raise failure
-
-
-@dataclass(frozen=True, slots=True)
-class _RecordWatch:
-    """Calls a function with each record, after another watch; implements `engine.Watch`."""
-
-    then: Watch
-    on_record: OnRecord
-
-    def settled(self, campaign: EngineCampaign, event: Settled) -> None:
-        self.then.settled(campaign, event)
-        self.on_record(report.record_line(campaign, event))
-
-    def turned(self, campaign: EngineCampaign) -> None:
-        self.then.turned(campaign)
 
 
 def _texts(value: str | Sequence[str]) -> tuple[str, ...]:
@@ -180,13 +128,13 @@ def _texts(value: str | Sequence[str]) -> tuple[str, ...]:
 
 
 def _entry(files: Mapping[str, str]) -> dict[str, str]:
-    """The module that an evaluator calls: `seed`, else the first Python file; none where a program has no Python."""
+    """Returns the module that an evaluator calls: `seed`, else the first Python file; none where a program has no Python."""
     modules = [path.removesuffix(".py").replace("/", ".") for path in files if path.endswith(".py")]
     return {"entry": "seed" if "seed" in modules else next(iter(modules), "")}
 
 
 def _texts_of(folder: Path) -> dict[str, str]:
-    """The files of a folder by their paths, as far as they are texts; empty where there is none."""
+    """Returns the files of a folder by their paths, as far as they are texts; empty where there is none."""
     paths = [path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
     return {path.relative_to(folder).as_posix(): path.read_text("utf-8", "replace") for path in paths}
 
@@ -268,23 +216,30 @@ class _Extraction:
 
     def _bring(self, name: str, value: Any, user: FunctionType) -> None:
         """Adds the import or the definition of a global name."""
-        module, kind = getattr(value, "__module__", None), getattr(value, "__qualname__", "")
-        if name in evolve.__all__ and getattr(evolve, name) is value:
-            self._imports.append(f"from evolve import {name}")
-        elif isinstance(value, ModuleType):
-            self._imports.append(f"import {value.__name__} as {name}" if value.__name__ != name else f"import {name}")
-        elif isinstance(value, FunctionType) and module == user.__module__:
+        if isinstance(value, FunctionType) and value.__module__ == user.__module__:
             self._add(value)
-        elif module and module != user.__module__ and getattr(sys.modules.get(module), kind, None) is value:
-            self._imports.append(
-                f"from {module} import {kind} as {name}" if kind != name else f"from {module} import {name}"
-            )
+        elif line := _import_of(name, value, user.__module__):
+            self._imports.append(line)
         elif _is_constant(value):
             self._parts.append(f"{name} = {value!r}")
         elif not hasattr(builtins, name):
             raise TaskError(
                 f"{user.__name__!r} uses {name!r}, a {type(value).__name__} that no source text makes. Do: make it inside the function, or give a file"
             )
+
+
+def _import_of(name: str, value: Any, own: str) -> str:
+    """Returns the line that imports a module, or a value of another module than `own`; empty where there is none."""
+    if isinstance(value, ModuleType):
+        module, kind = "", value.__name__
+    elif name in evolve.__all__ and getattr(evolve, name) is value:
+        module, kind = "evolve", name
+    else:
+        module, kind = getattr(value, "__module__", None) or own, getattr(value, "__qualname__", "")
+        if module == own or getattr(sys.modules.get(module), kind, None) is not value:
+            return ""
+    start = f"from {module} import {kind}" if module else f"import {kind}"
+    return start if kind == name else f"{start} as {name}"
 
 
 def _is_constant(value: object) -> bool:

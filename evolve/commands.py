@@ -5,23 +5,19 @@ A package that adds to the command line (entry-point group `evolve.commands`) im
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import evolve.task
 from evolve.atomic_write import atomic_write
 from evolve.campaign import Campaign, log_path, workspace
 from evolve.campaign.fitting import budget_of
-from evolve.cli.devices import devices_option, grant_devices
 from evolve.cli.errors import INTERRUPTED
-from evolve.cli.isolation import sandbox_option
+from evolve.cli.machine import devices_option, grant_devices, sandbox_option
 from evolve.cli.output import CELL, brief, debug_option, emit, facts, flat, json_option, one_line, say, table
-from evolve.cli.program_reference import open_program
 from evolve.cli.progress import print_warnings
-from evolve.cli.request import Plan, Request, find_task
-from evolve.cli.request import new_plan as plan_campaign
-from evolve.cli.run import open_models, run_request
+from evolve.cli.record import open_program
+from evolve.cli.run import open_models
 from evolve.devices import Grant
-from evolve.engine import Unwatched, open_executor, open_run
+from evolve.engine import RunRequest, Unwatched, open_executor, open_run
 from evolve.engine.isolation import WantedLevel, confine
 from evolve.engine.isolation import wanted_level as choose_isolation
 from evolve.engine.jobs import trial_seed
@@ -29,6 +25,8 @@ from evolve.evaluation import Description, Job, Report, decode_report, encode_jo
 from evolve.measuring import Submits
 from evolve.plugins import Plugins
 from evolve.plugins import load as load_plugins
+from evolve.run_options import RunOptions, find_task
+from evolve.run_options import plan_new as plan_campaign
 from evolve.types import Parameters, Program, Task, TaskError, Trial
 
 __all__ = [
@@ -36,10 +34,10 @@ __all__ = [
     "INTERRUPTED",
     "Description",
     "Grant",
-    "Plan",
     "Plugins",
     "Report",
-    "Request",
+    "RunOptions",
+    "RunRequest",
     "Worker",
     "atomic_write",
     "brief",
@@ -72,14 +70,13 @@ def load_task(campaign: Campaign, moved: str | None = None) -> Task:
     return evolve.task.load(find_task(campaign, moved), campaign.task.parameters)
 
 
-def run_campaign(plan: Plan, name: str, home: Path, devices: Grant) -> bool:
+def run_campaign(request: RunRequest, name: str) -> bool:
     """Begins a campaign, or goes on with one that exists, without a word; returns False where it was interrupted. A seed program that fails ends the campaign, and is no error."""
     with ExitStack() as resources:
         campaign = None
-        if log_path(home, name).is_file():
-            campaign = resources.enter_context(Campaign.open(name, plan.plugins, home, readonly=False))
-        request = replace(run_request(plan, home, campaign, devices), name=name, changes={})
-        run = resources.enter_context(open_run(request, open_models))
+        if log_path(request.home, name).is_file():
+            campaign = resources.enter_context(Campaign.open(name, request.plugins, request.home, readonly=False))
+        run = resources.enter_context(open_run(replace(request, campaign=campaign, name=name), open_models))
         try:
             with print_warnings():
                 ending = run.search(Unwatched())

@@ -1,6 +1,6 @@
-"""The task's own picture of a result, drawn by a judge process from the artifacts in the log.
+"""The task's own picture of a result, drawn by a worker process from the artifacts in the log.
 
-Invariant: no candidate code runs; a picture may hold a program's words, so that whoever shows one embeds it as an image."""
+No candidate code runs; a picture may hold a program's words, so that whoever shows one embeds it as an image."""
 
 from contextlib import closing
 
@@ -11,31 +11,20 @@ from evolve.sandbox.means import PLAIN, Means
 from evolve.sandbox.output import brief, one_line
 from evolve.types import ConfigError, Parameters, RecordId, Task, TaskError, TextId, Trial
 
-__all__ = ["PLAIN", "Job", "check_draws", "drawable", "drawing_of", "drawn", "picture"]
+__all__ = ["PLAIN", "Job", "drawable", "drawing_of", "picture"]
 _WHY = 1000
 """Characters of the reason why a picture failed."""
 
 
 def drawable(task: Task, means: Means) -> bool:
-    """Whether a task draws pictures; a judge process is started to ask it."""
+    """Returns whether a task draws pictures; a worker process is started to ask it."""
     with closing(LocalExecutor(task, 1, means=means)) as executor:
         return "draw" in executor.describe().functions
 
 
-def check_draws(task: Task, means: Means) -> None:
-    """Raises `ConfigError` for a task without pictures."""
-    if not drawable(task, means):
-        raise ConfigError(f"task {task.name!r} draws no pictures. Do: add an @evaluate.draw to its evaluator")
-
-
-def drawn(campaign: Campaign, record: RecordId, means: Means) -> str:
-    """The picture of a record, as SVG, of a task that draws; for a certificate that of the program which it proves; raises `ConfigError` or
-    `TaskError`."""
-    return picture(campaign.task, drawing_of(campaign, record), means)
-
-
 def drawing_of(campaign: Campaign, record: RecordId) -> Job:
-    """What a judge process needs to draw a record, read from the log; raises `ConfigError` for one that left nothing to draw."""
+    """Returns the job that draws a record, read from the log, and for a certificate the program which it proves; raises `ConfigError` for one that left
+    nothing to draw."""
     found = campaign.log.settled(record).record
     if found.evaluation.certified and found.origin.about:
         found = campaign.log.settled(found.origin.about).record
@@ -48,7 +37,7 @@ def drawing_of(campaign: Campaign, record: RecordId) -> Job:
 
 
 def picture(task: Task, job: Job, means: Means) -> str:
-    """What a judge process draws, as SVG; no campaign is needed any more. Raises `TaskError`."""
+    """Returns the picture that a worker process draws, as SVG; no campaign is needed any more. Raises `TaskError`."""
     with closing(LocalExecutor(task, 1, means=means)) as executor:
         executor.describe()
         report = decode_report(executor.submit(job.id, encode_job(job)).result())

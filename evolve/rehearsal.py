@@ -1,6 +1,6 @@
 """A campaign without processes, files and models, for tests: its history, its view, and callers with a script of answers.
 
-Invariant: what happens in a rehearsal depends on its seed and on what is asked of it alone."""
+The course of a rehearsal depends on its seed and on its requests alone."""
 
 import math
 import threading
@@ -52,7 +52,7 @@ OPTIMUM = 3.0
 
 
 class RehearsedHistory:
-    """A `History` over records that are all held in memory."""
+    """Implementation of `History` over records in memory."""
 
     def __init__(self) -> None:
         self.records: list[Record] = []
@@ -98,7 +98,7 @@ class RehearsedHistory:
         return self.record(record).program
 
     def add(self, program: Program, origin: Origin, evaluation: Evaluation) -> RecordId:
-        """One more record, and its number."""
+        """Adds a record, and returns its number."""
         self.programs[program.id] = program
         self.records.append(Record(len(self) + 1, origin, program.id, evaluation))
         return len(self)
@@ -116,9 +116,9 @@ class RehearsedHistory:
 
 
 class Rehearsal:
-    """A campaign without processes and files, and the `View` of it: a program is one number, best at `OPTIMUM`.
+    """Campaign without processes and files, and the `View` of it: a program is one number, best at `OPTIMUM`.
 
-    What happens depends on `seed` and on the actions alone. Everything that happened is in `events`, in order."""
+    Its `events`, in order, depend on `seed` and on the actions alone."""
 
     def __init__(self, seed: int = 0) -> None:
         self.seed = seed
@@ -132,38 +132,38 @@ class Rehearsal:
         self.pending: list[Asked] = []
         self.operators: Sequence[str] = OPERATORS
         self.needs: dict[str, Traits] = {}
-        """What operators need of a selection, where it is not the usual."""
+        """Needs of operators of a selection, where they are not the usual."""
         self.budget_used = 0.0
         self._steps = 0
 
     def open(self) -> None:
-        """The events of a new campaign, until its seed has settled."""
+        """Writes the events of a new campaign, until its seed has settled."""
         self.events.append(Opened("rehearsal", self.task.name, self.task.version, "", {}))
         self.events.append(MachineMeasured("none", 0.0, "none"))
         self._settle(Origin("seed", 0), 0.0)
 
     def traits(self, operator: str) -> Traits:
-        """What an operator needs of its selection."""
+        """Returns the needs of an operator of its selection."""
         return self.needs.get(operator, Traits())
 
     def rng(self, step: int, purpose: int = 0) -> Generator:
-        """The stream of a step, as the engine makes it: it depends on seed, step and purpose alone."""
+        """Returns the stream of a step, as the engine makes it: it depends on seed, step and purpose alone."""
         return np.random.default_rng((self.seed, step, purpose))
 
     def start(self, action: Propose | Measure) -> None:
-        """The action is decided upon."""
+        """Adds a step with this action."""
         self._steps += 1
         asked = Asked(self._steps, action, len(self.history))
         self.pending.append(asked)
         self.events.append(asked)
 
     def rearrange(self, action: Rearrange) -> None:
-        """An island gets other programs."""
+        """Gives an island other programs."""
         self.archive.rearrange(action.island, action.records)
         self.events.append(Rearranged(action.island, action.records, action.why))
 
     def finish(self) -> None:
-        """One of the pending steps ends, not always the oldest: proposals fail at times, and some are never judged."""
+        """Ends one of the pending steps, not always the oldest: proposals fail at times, and some are never evaluated."""
         rng = self.rng(len(self.history), 1)
         asked = self.pending.pop(int(rng.integers(len(self.pending))))
         match asked.action:
@@ -178,14 +178,14 @@ class Rehearsal:
                 self._settle(origin, start + float(rng.normal()) if made else None, crashed=rng.random() < 0.1)
 
     def quarantine_best(self) -> ProgramId | None:
-        """The best program is ruled out, and named; None while the best one is the seed."""
+        """Rules the best program out, and returns it; None while the best one is the seed."""
         best = self.archive.best
         if best is None or best.program == self.task.seed.id:
             return None
         return self.quarantine(best.program)
 
     def quarantine(self, program: ProgramId) -> ProgramId:
-        """A program is ruled out, and named."""
+        """Rules a program out, and returns it."""
         ruling = Ruled("quarantine", program, "rehearsal")
         self.archive.rule(ruling)
         self.events.append(ruling)
@@ -198,7 +198,7 @@ class Rehearsal:
     def _settle(self, origin: Origin, number: float | None, crashed: bool = False) -> None:
         program = None if number is None else _program(number)
         if number is None or program is None:
-            evaluation = Evaluation.failed(Outcome.SCREENED, "nothing to judge")
+            evaluation = Evaluation.failed(Outcome.SCREENED, "nothing to evaluate")
         elif crashed:
             evaluation = Evaluation.failed(Outcome.CRASHED, "it crashed", seconds=0.1)
         else:
@@ -219,7 +219,7 @@ Answer = str | Reply | ModelError
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """What a scripted model was asked."""
+    """Request to a scripted model."""
 
     purpose: str
     prompt: Prompt
@@ -227,8 +227,8 @@ class Heard:
 
 
 class ScriptedModel:
-    """A model that answers with the texts of a script, one after the other, whatever it is asked; an error among them is raised, where it was the
-    only answer to a prompt. When the script is at its end, every call fails. `heard` is what it was asked. Not thread-safe."""
+    """Model that answers with the texts of a script, one after the other, whatever it is asked; an error among them is raised, where it was the
+    only answer to a prompt. When the script is at its end, every call fails. `heard` are its requests. Not thread-safe."""
 
     def __init__(self, *script: Answer, context_tokens: int = 128_000, max_tokens: int = 16_384) -> None:
         self.context_tokens = context_tokens
@@ -237,11 +237,11 @@ class ScriptedModel:
         self._script = iter(script)
 
     def caller(self, purpose: str) -> "RehearsedCaller":
-        """What `Context.model` gives an operator."""
+        """Returns the caller that `Context.model` gives an operator."""
         return RehearsedCaller(self, purpose)
 
     def answers(self, heard: Heard) -> Sequence[Reply]:
-        """Those of the script that are next; raises the last error where there is no other."""
+        """Returns the next answers of the script; raises the last error where there is no other."""
         self.heard.append(heard)
         found, failure = list[Reply](), ModelError("the script of this model is at its end")
         for _ in range(heard.samples):
@@ -257,7 +257,7 @@ class ScriptedModel:
 
 @dataclass(frozen=True, slots=True)
 class RehearsedCaller:
-    """A `Caller` of a scripted model, for one purpose."""
+    """Implementation of `Caller` with a scripted model, for one purpose."""
 
     model: ScriptedModel
     purpose: str
@@ -265,20 +265,20 @@ class RehearsedCaller:
 
     @property
     def context_tokens(self) -> int:
-        """The model's."""
+        """Returns the model's."""
         return self.model.context_tokens
 
     @property
     def max_tokens(self) -> int:
-        """The model's."""
+        """Returns the model's."""
         return self.model.max_tokens
 
     def complete(self, prompt: Prompt, samples: int = 1) -> Sequence[Reply]:
-        """What the script says next."""
+        """Returns what the script says next."""
         return self.model.answers(Heard(self.purpose, prompt, samples))
 
     def embed(self, text: str) -> Sequence[float]:
-        """A vector of length 1 that depends on the text alone; texts that differ lie anywhere."""
+        """Returns a vector of length 1 that depends on the text alone; texts that differ lie anywhere."""
         vector = np.random.default_rng(list(text.encode("utf-8", "surrogatepass"))).normal(size=8)
         return [float(value) for value in vector / np.linalg.norm(vector)]
 
@@ -290,7 +290,7 @@ def _reply(text: str, prompt: Prompt) -> Reply:
 def rehearsed_step(
     program: Program, seed: int = 0, traits: Traits | None = None, model: ScriptedModel | None = None
 ) -> tuple[Selection, Context]:
-    """What an operator gets in a campaign that has nothing but `program`, and what its traits ask for: the same program with an empty line more
+    """Returns the selection and the context of an operator in a campaign that has nothing but `program`, and what its traits ask for: the same program with an empty line more
     as another parent, or `program` as a failure that was made of such a one."""
     history, traits = RehearsedHistory(), traits or Traits()
     parents: tuple[RecordId, ...] = (1,)
@@ -323,7 +323,7 @@ def _other(program: Program) -> Program:
 
 
 class RehearsedCandidate:
-    """Answers as a candidate does, without a process: `functions` are those of the program, called in this one. What is timed, built or beside it needs a real
+    """Fake of a candidate, without a process: `functions` are those of the program, called in this one. What is timed, built or beside it needs a real
     one."""
 
     def __init__(self, functions: Mapping[str, Callable[..., Any]], files: Mapping[str, str] | None = None) -> None:
@@ -331,16 +331,16 @@ class RehearsedCandidate:
         self._functions = functions
 
     def call(self, function: str, *arguments: Any, seconds: float | None = None, **keywords: Any) -> Any:
-        """The answer of one function."""
+        """Returns the answer of one function."""
         return self._functions[function](*arguments, **keywords)
 
     def map(self, function: str, calls: Sequence[Sequence[Any]], seconds: float | None = None) -> list[Any]:
-        """The answers of one function to many calls, each given by its arguments."""
+        """Returns the answers of one function to many calls, each given by its arguments."""
         return [self._functions[function](*arguments) for arguments in calls]
 
     @contextmanager
     def session(self, seconds: float | None = None) -> Iterator["RehearsedCandidate"]:
-        """Itself, for several calls."""
+        """Yields itself, for several calls."""
         yield self
 
 
@@ -349,7 +349,7 @@ def _program(number: float) -> Program:
 
 
 def rehearsed_task(seed: Program | None = None) -> Task:
-    """The task of a rehearsal, with another seed program where one is given."""
+    """Returns the task of a rehearsal, with another seed program where one is given."""
     seed = seed or _program(0.0)
     return Task(
         name="rehearsal",

@@ -1,6 +1,6 @@
-"""How facts are said to a person: numbers with the task's digits, differences, outcomes, isolation levels.
+"""Facts in words: numbers with the task's digits, differences, outcomes, isolation levels.
 
-Invariant: pure; the same fact reads the same in the live table, at the end of a run, and in `show`."""
+The same fact reads the same in the live table, at the end of a run, in `show` and on pages."""
 
 from collections.abc import Mapping, Sequence
 
@@ -27,17 +27,17 @@ _REASON = 200
 
 
 def number(value: float | None, fitness: Fitness) -> str:
-    """A fitness, which is in the user's direction, with the task's digits."""
+    """Formats a fitness, which is in the user's direction, with the task's digits."""
     return "-" if value is None else f"{value:.{fitness.digits}g}"
 
 
 def difference(value: float, fitness: Fitness) -> str:
-    """A difference of two fitness values with its sign; what is beyond the task's digits is no difference."""
+    """Formats a difference of two fitness values with its sign; what is beyond the task's digits is no difference."""
     return f"{round(value, fitness.digits) + 0.0:+.4g}"
 
 
 def share(part: float, whole: float = 1.0) -> str:
-    """`12%`; what is less than a half percent and not nothing says so."""
+    """Formats a share, such as `12%`; less than a half percent that is not nothing says so."""
     if not whole:
         return "-"
     found = part / whole
@@ -45,27 +45,27 @@ def share(part: float, whole: float = 1.0) -> str:
 
 
 def seconds(value: float) -> str:
-    """A short time."""
+    """Formats a short time."""
     return f"{value * 1000:.3g} ms" if value < 1 else f"{value:.3g} s"
 
 
 def level(isolation: str, *, weaker: bool = False) -> str:
-    """The isolation level alone, of what an executor says about it: `reduced: a process of its own, ...`; marked where it is weaker than
-    the campaign's best."""
+    """Returns the isolation level alone of an executor's line, `reduced: a process of its own, ...`; marked where it is weaker than the
+    campaign's best."""
     return (isolation.partition(":")[0] or "unknown") + (" (weaker)" if weaker else "")
 
 
 def score(best: Best, fitness: Fitness) -> str:
-    """`sum of radii 2.5523 +- 0.001 of 4 measurements (+0.0109 to the seed)`; with a mark where it was judged under less isolation than
-    the campaign's best, and one where the judge has not seen what the score rests on."""
+    """Formats a score: `sum of radii 2.5523 +- 0.001 of 4 measurements (+0.0109 to the seed)`; with a mark where it was evaluated under less isolation than
+    the campaign's best, and one where the evaluator has not seen what the score rests on."""
     count = f"{best.measurements} measurement{'s' if best.measurements != 1 else ''}"
     error = f" +- {best.standard_error:.2g} of {count}" if best.standard_error else ""
-    mark = f" [judged at {level(best.isolation, weaker=True)}]" if best.weaker else ""
+    mark = f" [evaluated at {level(best.isolation, weaker=True)}]" if best.weaker else ""
     return f"{fitness.name} {number(best.fitness, fitness)}{error}{_gain(best, fitness)}{mark}{trusted(best.trust)}"
 
 
 def ratio(found: Ratio) -> str:
-    """`1.47 (1.42 to 1.52), confirmed by what was measured after it won`, and a line for the seed against itself."""
+    """Formats a ratio: `1.47 (1.42 to 1.52), by what was measured after it won`, and a line for the seed against itself."""
     between = "" if found.low is None or found.high is None else f" ({found.low:.3g} to {found.high:.3g})"
     rests = "by what was measured after it won" if found.confirmed else "by what made it win; not confirmed yet"
     lines = [f"{found.factor:.4g}{between}, {rests}"]
@@ -78,7 +78,7 @@ def ratio(found: Ratio) -> str:
 
 
 def trusted(trust: Trust) -> str:
-    """` [claimed]`; nothing where the judge has witnessed what it scored."""
+    """Formats ` [claimed]`; nothing where the evaluator has witnessed what it scored."""
     return "" if trust == "witnessed" else f" [{trust}]"
 
 
@@ -89,7 +89,7 @@ def _gain(best: Best, fitness: Fitness) -> str:
 
 
 def anchors(gaps: Sequence[AnchorGap], fitness: Fitness) -> str:
-    """The nearest anchors, one per line: `-0.0631 to AlphaEvolve 2025 (2.63586)`; where smaller is better, a sign needs a word."""
+    """Formats the nearest anchors, one per line: `-0.0631 to AlphaEvolve 2025 (2.63586)`; where smaller is better, a sign needs a word."""
     return "\n".join(_anchor(gap, fitness) for gap in nearest(gaps))
 
 
@@ -100,7 +100,7 @@ def _anchor(gap: AnchorGap, fitness: Fitness) -> str:
 
 
 def objective(line: ObjectiveLine) -> str:
-    """`length 2.552 (max)`."""
+    """Formats an objective: `length 2.552 (max)`."""
     return f"{line.name} {_objective_number(line)} ({line.direction})"
 
 
@@ -109,12 +109,12 @@ def _objective_number(line: ObjectiveLine) -> str:
 
 
 def objective_columns(lines: Sequence[ObjectiveLine]) -> tuple[str, ...]:
-    """The values alone, for a table."""
+    """Returns the values alone, for a table."""
     return tuple(map(_objective_number, lines))
 
 
 def front(line: FrontLine) -> str:
-    """`14 programs, hypervolume 3.21 beyond length 2.5, seconds 0.3`."""
+    """Formats a front: `14 programs, hypervolume 3.21 beyond length 2.5, seconds 0.3`."""
     size = f"{line.members:,} program{'s' if line.members != 1 else ''}"
     if line.hypervolume is None or line.reference is None:
         return f"{size}, no hypervolume before the seed has passed"
@@ -123,20 +123,20 @@ def front(line: FrontLine) -> str:
 
 
 def closest(found: Closest) -> str:
-    """What to say instead of a best program while none meets the constraints."""
+    """Returns the words in the place of a best program while none meets the constraints."""
     told = "".join(f"\n{missed(line)}" for line in found.missed)
     return f"none meets the constraints yet\nleast violation {found.violation:.4g}, by {found.name}{told}"
 
 
 def missed(line: MissedLine) -> str:
-    """`memory 300, wanted at most 200`."""
+    """Formats a constraint that is missed: `memory 300, wanted at most 200`."""
     bounds = [f"at least {line.at_least:g}"] if line.at_least is not None else []
     bounds += [f"at most {line.at_most:g}"] if line.at_most is not None else []
     return f"{line.metric} {line.value:.6g}, wanted {' and '.join(bounds)}"
 
 
 def promotion(task: Task, *, certified: bool, better: bool, promoted: bool) -> str:
-    """Whether a program counts as found: by its held-out cases, or where the task's answer is one proven object, by a proof of a value better than
+    """Returns whether a program is promoted: by its held-out cases, or where the task's answer is one proven object, by a proof of a value better than
     the seed's."""
     if task.promotion == "certificate":
         return "yes, by its certificate" if certified and better else "no"
@@ -144,7 +144,7 @@ def promotion(task: Task, *, certified: bool, better: bool, promoted: bool) -> s
 
 
 def held_out(best: Best, wanted: Sequence[str], fitness: Fitness) -> str:
-    """A line for each case that was measured, and what follows from them."""
+    """Formats a line for each case that was measured, and what follows from them."""
     found = [line for line in best.cases if line.case in wanted]
     lines = [f"{line.case}: {case(line, fitness)}" for line in found]
     if best.promoted:
@@ -161,19 +161,19 @@ def held_out(best: Best, wanted: Sequence[str], fitness: Fitness) -> str:
 
 
 def lost(found: Kept) -> str:
-    """What to add to a promotion, which asks for no loss alone: empty where each case keeps at least half of the gain."""
+    """Returns the words to add to a promotion, which asks for no loss alone: empty where each case keeps at least half of the gain."""
     if found.verdict is None or (found.verdict == "holds" and not found.lost):
         return ""
     return f"; {'' if found.verdict == 'holds' else 'but '}{kept(found)}"
 
 
 def kept(found: Kept) -> str:
-    """`held-out cases keep 63% of the gain on average, but less than half of it is left on 2 of 5: n=29 (15%); n=32 (equal to the seed)`."""
+    """Formats what is kept: `held-out cases keep 63% of the gain on average, but less than half of it is left on 2 of 5: n=29 (15%); n=32 (equal to the seed)`."""
     return kept_on_average(found) + (_lost_cases(found) if found.verdict == "holds" else "")
 
 
 def kept_on_average(found: Kept) -> str:
-    """The same without the cases, where these stand beside it."""
+    """Formats what is kept without the cases, where these stand beside it."""
     left = share(found.share or 0.0)
     told = {
         "holds": f"held-out cases keep {left} of the gain on average",
@@ -192,7 +192,7 @@ def _lost_cases(found: Kept) -> str:
 
 
 def _left(line: KeptLine) -> str:
-    """What is left of the gain on one case."""
+    """Formats what is left of the gain on one case."""
     if line.share is None:
         return line.case.outcome
     if not line.share:
@@ -201,7 +201,7 @@ def _left(line: KeptLine) -> str:
 
 
 def case(line: CaseScore, fitness: Fitness) -> str:
-    """`2.71 (+0.11 to the seed)`, or how it failed."""
+    """Formats a case: `2.71 (+0.11 to the seed)`, or how it failed."""
     if line.fitness is None:
         return f"{line.outcome}  {line.name}"
     if line.seed is None:
@@ -211,42 +211,42 @@ def case(line: CaseScore, fitness: Fitness) -> str:
 
 
 def from_scratch(line: CaseScore, fitness: Fitness) -> str:
-    """What the best program finds without what its parents left."""
+    """Formats what the best program finds without what its parents left."""
     return f"{case(line, fitness)}: without what its parents left"
 
 
 def waiting(steps: int) -> str:
-    """Steps that were asked and have not settled."""
+    """Formats a number of steps that were asked and have not settled."""
     return f"{steps} step{'s wait' if steps > 1 else ' waits'} for the next run"
 
 
 def outcomes(counts: Mapping[str, int]) -> str:
-    """`ok 1,990, screened 31`."""
+    """Formats counts of outcomes: `ok 1,990, screened 31`."""
     return ", ".join(f"{name} {count:,}" for name, count in counts.items() if count) or "none yet"
 
 
 def _yield(line: Yield) -> str:
-    """A share of nothing is none."""
     screened = line.proposals - line.judged
+    # A share of nothing is none.
     share = [f"{line.share:.0%} better than their parents"] if line.judged else []
     tail = [f"{screened:,} screened"] if screened else []
-    return f"{line.name}: {', '.join([f'{line.judged:,} judged', *share, *tail])}"
+    return f"{line.name}: {', '.join([f'{line.judged:,} evaluated', *share, *tail])}"
 
 
 def yields(lines: Sequence[Yield], reflections: int = 0, lessons: int = 0) -> str:
-    """One line per operator or model, `tune_literals: 1,990 judged, 12% better than their parents, 2 screened`, and one for what reflections have
+    """Formats a line for each operator or model, `tune_literals: 1,990 evaluated, 12% better than their parents, 2 screened`, and one for what reflections have
     written."""
     told = [f"reflect: {counted(reflections, 'reflection')}, {counted(lessons, 'lesson')}"] if reflections else []
     return "\n".join([*map(_yield, lines), *told]) or "none yet"
 
 
 def counted(count: int, noun: str) -> str:
-    """`1 cell`, `2,000 cells`."""
+    """Formats a number of things: `1 cell`, `2,000 cells`."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def failures(lines: Sequence[ModelFailures]) -> str:
-    """One line per model: `small: 12 of 40 calls failed, the last one because it exited with 3`."""
+    """Formats a line for each model: `small: 12 of 40 calls failed, the last one because it exited with 3`."""
     return "\n".join(map(_failures, lines))
 
 

@@ -17,12 +17,12 @@ from typing import Any
 
 from evolve import plugins
 from evolve.campaign import Campaign
-from evolve.cli.calls import answers_of
-from evolve.cli.model_specs import read_campaign_file
+from evolve.cli.model import answers_of
 from evolve.config import settings_from
 from evolve.engine import Ending, Unwatched, run
 from evolve.engine.metering import Member, Members
 from evolve.evaluation import decode_job
+from evolve.model_specs import read_campaign_file
 from evolve.models.cassette import RecordedAnswer, add_answers, read_recording
 from evolve.task import load
 from evolve.types import Description, Needs, Program, Prompt, Reply, Settled, Usage, canonical, estimate_tokens

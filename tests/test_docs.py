@@ -281,7 +281,6 @@ def test_the_campaign_file_of_the_page_is_one(tmp_path: Path) -> None:
         },
     }
     assert dry["settings"]["archive"]["islands"] == 2
-    assert (dry["sources"]["seed"], dry["sources"]["archive.islands"]) == ("command line", name)
 
 
 def python_examples() -> list[tuple[str, str]]:

@@ -10,24 +10,13 @@ from tests.author import Author
 pytestmark = pytest.mark.integration
 
 NAME = "first_try"
-KINDS = ("--kind", "operator", "--kind", "strategy", "--kind", "evaluator", "--kind", "tracker")
-SETTINGS = (
-    "--strategy",
-    NAME,
-    "--set",
-    f'operators.names=["{NAME}", "tune_literals"]',
-    "--workers",
-    "1",
-    "--tracker",
-    NAME,
-)
 
 
 @pytest.fixture(scope="module")
 def author(tmp_path_factory: pytest.TempPathFactory) -> Author:
     """With the plugin written, by `evolve plugin new`, and installed."""
     author = Author(tmp_path_factory.mktemp("author"), "evolve-first-try")
-    author.evolve("plugin", "new", NAME, *KINDS, folder=author.folder)
+    author.evolve("plugin", "new", NAME, folder=author.folder)
     author.install()
     return author
 
@@ -43,10 +32,7 @@ def test_it_keeps_the_contract(author: Author) -> None:
     """Every check passes, and none is skipped."""
     found = [json.loads(line) for line in author.evolve("plugin", "check", NAME, "--json").splitlines()]
     assert {finding["verdict"] for finding in found} == {"passed"}
-    assert {finding["about"] for finding in found} == {
-        "the plugin",
-        *(f"{kind} {NAME}" for kind in ("operator", "strategy", "evaluator", "tracker")),
-    }
+    assert [finding["about"] for finding in found] == ["the plugin", f"operator {NAME}"]
 
 
 @pytest.mark.slow
@@ -58,12 +44,10 @@ def test_its_types_are_right(author: Author) -> None:
     assert done.returncode == 0, done.stdout
 
 
-def test_its_task_is_run_by_its_evaluator_operator_and_strategy(author: Author) -> None:
-    """And the campaign replays."""
-    lines = author.evolve("run", NAME, *SETTINGS, "--budget", "30programs", "--json").splitlines()
-    *records, end = map(json.loads, lines)
+def test_its_operator_is_used_in_a_campaign(author: Author) -> None:
+    """The campaign replays."""
+    settings = ("--set", f'operators.names=["{NAME}", "tune_literals"]', "--workers", "1", "--budget", "30programs")
+    *records, end = map(json.loads, author.evolve("run", "circle_packing", *settings, "--json").splitlines())
     assert (end["programs"], end["reason"]) == (30, "budget")
-    assert end["trackers"] == [f"{NAME}: {end['records']} records"]
-    assert {record["operator"] for record in records[1:]} == {NAME, "tune_literals"}
-    assert end["best"]["fitness"] < records[0]["fitness"]
-    assert json.loads(author.evolve("campaign", "replay", NAME, "--json"))["equal"]
+    assert {record["operator"] for record in records[1:]} >= {NAME, "tune_literals"}
+    assert json.loads(author.evolve("campaign", "replay", "--json"))["equal"]

@@ -103,7 +103,7 @@ def test_an_operators_yield_is_told_with_its_share():
     lines = [report.Yield("tune", 5, 4, 2), report.Yield("idle", 2, 2, 0)]
     assert (
         wording.yields(lines)
-        == "tune: 4 judged, 50% better than their parents, 1 screened\nidle: 2 judged, 0% better than their parents"
+        == "tune: 4 evaluated, 50% better than their parents, 1 screened\nidle: 2 evaluated, 0% better than their parents"
     )
     assert wording.yields([]) == "none yet"
 

@@ -61,14 +61,14 @@ class Commands(PluginGroup):
     def invoke(self, ctx: click.Context) -> Any:
         """Runs a command, and reports what it raises for the user. A process that holds keys, and is the command's own, is closed to
         others first; a Ctrl-C that comes when its command is over ends it as one within the command does."""
-        reported: Callable[[Callable[[click.Context], Any], click.Context], Any] = import_name(
-            "evolve.cli.errors:reported"
+        report_errors: Callable[[Callable[[click.Context], Any], click.Context], Any] = import_name(
+            "evolve.cli.errors:report_errors"
         )
         if ctx.obj is not _OWN_PROCESS:
-            return reported(super().invoke, ctx)
+            return report_errors(super().invoke, ctx)
         import_name("evolve.sandbox.kernel:close_to_others")()
         try:
-            return reported(super().invoke, ctx)
+            return report_errors(super().invoke, ctx)
         finally:
             signal.signal(signal.SIGINT, _end_at_once)
 

@@ -1,41 +1,39 @@
-"""`evolve campaign`: list, show and replay the campaigns of a workspace, and write campaign files.
+"""`evolve campaign`: list, show, replay and fork the campaigns of a workspace, and write campaign files.
 
-The commands of this module open every log for reading only."""
+The commands of this module open every existing log for reading only."""
 
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
+from typing import Any
 
 import click
 
 from evolve import report, wording
-from evolve.campaign import Campaign, campaigns, file, workspace
-from evolve.cli import campaign_requests, costs, summary
-from evolve.cli.campaign_fork import fork_campaign
-from evolve.cli.campaign_rejudge import rejudge_campaign
+from evolve.campaign import Campaign, campaigns, existing_path, file, workspace
+from evolve.campaign.campaign import best_confirmed
+from evolve.campaign.fork import fork, settings_of_fork
+from evolve.campaign.inbox import Configure
+from evolve.campaign.retuning import keys
+from evolve.cli import steering, summary
 from evolve.cli.groups import noun_group
 from evolve.cli.output import debug_option, emit, emit_all, facts, flat, json_option, say, table
+from evolve.cli.rejudge import rejudge_campaign
 from evolve.log import writer
+from evolve.model_specs import check_models, parse_models
 from evolve.plugins import load
-from evolve.stop import duration
-from evolve.types import ConfigError
+from evolve.stop import duration, spelled
 
 _MOST_NAMES = 10
 
 
 @noun_group
 def campaign() -> None:
-    """List, show, replay, steer, fork and judge campaigns again. NAME is a campaign or the path of its log; without it, the one written last."""
+    """List, show, replay, steer, fork and evaluate campaigns again. NAME is a campaign or the path of its log; without it, the one written last."""
 
 
-campaign.add_command(campaign_requests.hint_campaign)
-campaign.add_command(campaign_requests.stop_campaign)
-campaign.add_command(campaign_requests.pause_campaign)
-campaign.add_command(campaign_requests.unpause_campaign)
-campaign.add_command(campaign_requests.configure_campaign)
-campaign.add_command(fork_campaign)
-campaign.add_command(rejudge_campaign)
+for _command in (steering.hint_campaign, *steering.RUN_COMMANDS, rejudge_campaign):
+    campaign.add_command(_command)
 
 
 @campaign.command("list")
@@ -49,7 +47,7 @@ def list_campaigns(as_json: bool) -> None:
     elif not found:
         say(f"there is no campaign in {workspace()} yet. Do: evolve run online_bin_packing --budget 60s")
     else:
-        headings = ("campaign", "task", "best", "programs", "strategy", "budget", "MB", "written", "state", "problem")
+        headings = ("campaign", "task", "best", "programs", "strategy", "budget", "MB", "written", "state")
         rows = [
             (
                 line.name,
@@ -60,12 +58,11 @@ def list_campaigns(as_json: bool) -> None:
                 " ".join(line.budget) or "-",
                 f"{line.megabytes:.1f}",
                 line.written,
-                line.state,
-                line.problem,
+                line.problem or line.state,
             )
             for line in found
         ]
-        say(table(headings, rows, shared=("state", "problem"), wrap="problem"))
+        say(table(headings, rows, wrap="state"))
 
 
 @campaign.command("show")
@@ -77,6 +74,7 @@ def show_campaign(name: str | None, as_json: bool) -> None:
     with Campaign.open(name, load(), workspace()) as opened:
         page = report.overview(opened)
         if as_json:
+            # A pause is of one run: where that has ended, nothing is paused.
             emit(replace(page, paused=page.paused and writer(opened.log.path) is not None))
             return
         say(facts((label, text) for label, text in _format_overview(opened, page) if text))
@@ -85,22 +83,21 @@ def show_campaign(name: str | None, as_json: bool) -> None:
 
 
 def _format_overview(opened: Campaign, page: report.Overview) -> list[tuple[str, str]]:
-    judged = f"{page.programs:,} programs judged, {page.screened:,} screened, {page.measurements:,} measurements"
+    counts = f"{page.programs:,} programs evaluated, {page.screened:,} screened, {page.measurements:,} measurements"
+    tally = report.Tally.of(opened.state.history)
     return [
         ("campaign", page.name),
         ("forked from", page.forked_from),
-        *summary.paused_facts(opened),
+        *summary.format_paused(opened),
         ("task", _versions(page)),
-        ("progress", f"{judged} in {duration(page.seconds)}{_unfinished(opened, page)}"),
+        ("progress", f"{counts} in {duration(page.seconds)}{_format_unfinished(opened, page)}"),
         ("left", report.budget_left(opened, time.time())),
-        *summary.best_facts(opened, page.best, page.front),
+        *summary.format_best_program(opened, page.best, page.front),
         ("archive", _archive(opened, page)),
-        ("outcomes", wording.outcomes(page.outcomes)),
-        ("operators", wording.yields(page.operators, page.reflections, report.lessons_learnt(opened))),
-        ("models", wording.yields(page.models) if page.models else ""),
-        ("failed", wording.failures(page.failures)),
-        *(costs.facts_of(page.costs) if page.costs else []),
-        *summary.left_out_facts(page.left_out),
+        *summary.format_yields(opened, tally),
+        *summary.format_costs(opened, tally),
+        ("cost by operator", "\n".join(map(_format_cost, page.costs.operators)) if page.costs else ""),
+        *summary.format_left_out(page.left_out),
         ("quarantined", _shorten(page.quarantined)),
         ("lessons", "\n".join(f"{one.text}  ({one.by})" for one in page.lessons)),
         ("machine", page.hardware or "none yet"),
@@ -110,12 +107,21 @@ def _format_overview(opened: Campaign, page: report.Overview) -> list[tuple[str,
     ]
 
 
-def _unfinished(opened: Campaign, page: report.Overview) -> str:
+def _format_cost(line: report.CostLine) -> str:
+    amounts = [
+        spelled("calls", line.calls),
+        spelled("tokens", line.tokens),
+        *summary.format_money(line.money, line.gpu_seconds),
+    ]
+    return f"{line.name or 'before any step'}: {', '.join(amounts)}"
+
+
+def _format_unfinished(opened: Campaign, page: report.Overview) -> str:
     if not page.unfinished:
         return ""
     if writer(opened.log.path) is not None:
         return f", {wording.counted(page.unfinished, 'step')} under way"
-    return f",\n{wording.waiting(page.unfinished)}: asked for, and not judged before the last one ended"
+    return f", {wording.waiting(page.unfinished)}"
 
 
 def _archive(opened: Campaign, page: report.Overview) -> str:
@@ -128,8 +134,8 @@ def _versions(page: report.Overview) -> str:
     now = f"{page.task}, version {page.task_version[:16]}"
     if not page.former_records:
         return now
-    left = f"; {page.former_elites:,} former elites are not judged by it" if page.former_elites else ""
-    return f"{now}\n{page.former_records:,} records are an earlier version's, {page.rejudged:,} programs judged again{left}"
+    left = f"; {page.former_elites:,} former elites are not evaluated by it" if page.former_elites else ""
+    return f"{now}\n{page.former_records:,} records are an earlier version's, {page.rejudged:,} programs evaluated again{left}"
 
 
 def _shorten(names: Sequence[str]) -> str:
@@ -159,23 +165,16 @@ def replay_campaign(name: str | None, as_json: bool) -> None:
     """Compute a campaign's archive from its log again, and compare it with what the log says."""
     began = time.monotonic()
     with Campaign.open(name, load(), workspace()) as opened:
-        difference, seconds = opened.state.difference, time.monotonic() - began
-        replay = Replay(
-            name=opened.name,
-            events=opened.events,
-            records=opened.state.progress.records,
-            digest=opened.digest(),
-            equal=difference is None,
-            difference=str(difference or ""),
-            seconds=seconds,
-        )
+        difference, seconds = str(opened.state.difference or ""), time.monotonic() - began
+        records = opened.state.progress.records
+        replay = Replay(opened.name, opened.events, records, opened.digest(), not difference, difference, seconds)
     if as_json:
         emit(replay)
     else:
-        different = f"DIFFERENT from what the log says, first at {replay.difference}"
+        different = f"DIFFERENT from what the log says, first at {difference}"
         rows = [
             ("campaign", replay.name),
-            ("replayed", f"{replay.events:,} events, {replay.records:,} records in {wording.seconds(seconds)}"),
+            ("replayed", f"{replay.events:,} events, {records:,} records in {wording.seconds(seconds)}"),
             ("archive", "equal to what the log says" if replay.equal else different),
             ("digest", replay.digest),
         ]
@@ -184,27 +183,94 @@ def replay_campaign(name: str | None, as_json: bool) -> None:
         click.get_current_context().exit(1)
 
 
-@campaign.command("export-config")
-@click.argument("name")
-@click.argument("path", metavar="[FILE]", required=False, type=click.Path(path_type=Path))
+@campaign.command("fork")
+@click.argument("name", required=False)
+@click.option("--name", "new", help="Name of the new campaign.  [default: the old one's, with a number]")
+@click.option("--set", "assignments", multiple=True, metavar="KEY=VALUE", help="Any setting but the task's.")
+@click.option("--strategy", help="Another strategy; it is told everything that has happened.")
+@click.option("--seed", type=int, help="Another seed of all further random decisions.")
+@click.option(
+    "--model", "models", multiple=True, metavar="SPEC", help="Other models, written as for `evolve run --model`."
+)
+@click.option("--budget", multiple=True, help="Another total; what the old campaign has spent counts.")
+@json_option
 @debug_option
-def export_config(name: str, path: Path | None) -> None:
-    """Print a campaign file that runs the search of campaign NAME again, or write it to FILE.
+def fork_campaign(name: str | None, new: str | None, as_json: bool, **words: Any) -> None:
+    """Make a new campaign from the records of one, under other settings; nothing is evaluated."""
+    plugins = load()
+    with Campaign.open(name, plugins, workspace()) as old:
+        values, assignments = _fork_values(old, **words)
+        settings = settings_of_fork(old, values, assignments)
+        check_models(settings.models.members, plugins)
+        path = fork(old, settings, workspace(), new)
+        with Campaign.open(str(path), plugins, workspace()) as forked:
+            _print_fork(old, forked, as_json=as_json)
 
-    It holds the task and what differs from the defaults. A path to the task is told from where FILE lies.
-    """
-    with Campaign.open(name, load(), workspace()) as opened:
-        text = file.format_file(opened, path.parent if path else None)
-    if path is None:
-        click.echo(text, nl=False)
+
+def _fork_values(
+    old: Campaign,
+    *,
+    seed: int | None,
+    budget: tuple[str, ...],
+    strategy: str | None,
+    models: tuple[str, ...],
+    assignments: tuple[str, ...],
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Returns other settings by their top-level keys, and those that are assigned."""
+    values: dict[str, Any] = {"seed": seed} if seed is not None else {}
+    values |= {"budget": list(budget)} if budget else {}
+    if models:
+        known = old.settings.models.model_dump(mode="json") if old.settings.models.members else {}
+        members = [member.model_dump(mode="json") for member in parse_models(models, old.plugins)]
+        values["models"] = {**known, "members": members}
+    return values, (*([f"strategy.name={strategy}"] if strategy is not None else []), *assignments)
+
+
+def _print_fork(old: Campaign, new: Campaign, *, as_json: bool) -> None:
+    best, left, progress = report.best(new), report.budget_left(new, time.time()), new.state.progress
+    if as_json:
+        emit(
+            {
+                "name": new.name,
+                "forked_from": old.name,
+                "log": str(new.log.path),
+                "records": progress.records,
+                "left": left,
+                "best": best,
+            }
+        )
         return
-    try:
-        with path.open("x", encoding="utf-8") as out:
-            out.write(text)
-    except FileExistsError as error:
-        raise ConfigError(f"there is a file {str(path)!r} already. Do: name another one, or remove it") from error
-    except OSError as error:
-        raise ConfigError(
-            f"the campaign file cannot be written to {str(path)!r}: {error.strerror}. Do: name another place"
-        ) from error
-    click.echo(f"evolve run -c {path}")
+    spent = new.budget.spent(new.progress, best_confirmed(new), time.time())
+    before = f"{progress.programs:,} programs, {duration(new.seconds)} before the fork, which count"
+    rows = [
+        ("campaign", f"{new.name}, forked from {old.name}: {progress.records:,} records, none evaluated again"),
+        ("spent", f"{before}; budget {new.budget}, left {left}"),
+        *summary.format_best_program(new, best, report.front_line(new)),
+        ("log", str(new.log.path)),
+        ("next", summary.next_commands(new, best)[-2] if spent else f"evolve run --continue {new.name}"),
+    ]
+    say(facts(rows))
+
+
+@campaign.command("config")
+@click.argument("name", required=False)
+@click.option("--set", "assignments", multiple=True, metavar="KEY=VALUE", help="Another value; may be repeated.")
+@json_option
+@debug_option
+def configure_campaign(name: str | None, assignments: tuple[str, ...], as_json: bool) -> None:
+    """Print a campaign file that runs the search of a campaign again, with the settings that may change; --set changes them, also while it runs.
+
+    The file holds the task and what differs from the defaults.
+    """
+    if assignments:
+        log = existing_path(workspace(), name)
+        steering.print_answer("settings", log, steering.ask(log, Configure(assignments)), as_json=as_json)
+        return
+    with Campaign.open(name, load(), workspace()) as opened:
+        text, settings = file.format_file(opened, None), keys(opened.settings)
+    if as_json:
+        emit_all(settings)
+        return
+    for when in ("any time", "between runs"):
+        text += f"\n# May change {when}: {', '.join(each.key for each in settings if each.when == when)}\n"
+    click.echo(text, nl=False)

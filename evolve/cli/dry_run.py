@@ -1,5 +1,5 @@
-"""`evolve run --dry-run`: the settings with the source of each, the task, its stages, and where models propose the first prompt, word for
-word, and what proposals will cost. No candidate runs, no model is called, and nothing is made."""
+"""`evolve run --dry-run`: the settings, the task and its stages, and where models propose the first prompt, word for word, with what
+proposals will cost. No candidate runs, no model is called, and nothing is made."""
 
 import math
 import threading
@@ -11,10 +11,10 @@ from evolve import prompts
 from evolve.campaign import Campaign, stream
 from evolve.campaign.fitting import budget_of, operators_of
 from evolve.campaign.spending import CostEstimate, ModelEstimate, estimate_costs
-from evolve.cli.output import facts, flat, quoted
-from evolve.cli.request import Plan
+from evolve.cli.output import facts, flat, quote
+from evolve.cli.summary import format_money
+from evolve.engine import RunRequest, open_executor
 from evolve.engine.proposals import add_prompts
-from evolve.evaluation import Description
 from evolve.models.prices import Cost
 from evolve.protocols import Context, History
 from evolve.stop import spelled
@@ -37,110 +37,82 @@ class CostPreview:
     estimate: CostEstimate
 
 
-@dataclass(frozen=True, slots=True)
-class DryRun:
-    """The one object of `--dry-run --json`. `sources` names, by dotted key, the source of a setting that is neither the default nor the
-    campaign's own. `grants` are those of the task, by the keys of `[sandbox]`. `limit` is the wall time of all stages together, in
-    seconds."""
-
-    settings: Mapping[str, Any]
-    sources: Mapping[str, str]
-    task: str
-    task_version: str
-    folder: str
-    operators: tuple[str, ...]
-    budget: str
-    stages: tuple[str, ...]
-    functions: tuple[str, ...]
-    limit: float
-    isolation: str
-    grants: Mapping[str, Any]
-    environment: str
-    foreseen: CostPreview | None
-
-
-def describe_plan(plan: Plan, judge: Description, preview: CostPreview | None = None) -> DryRun:
-    """Returns what would run, as a value."""
-    settings = plan.settings.model_dump(mode="json")
-    return DryRun(
-        settings=settings,
-        sources={key: source for key, _ in flat(settings) if (source := plan.layers.source(key))},
-        task=plan.task.name,
-        task_version=plan.task.version,
-        folder=plan.task.folder,
-        operators=_operators(plan),
-        budget=str(budget_of(plan.settings, plan.task)),
-        stages=judge.stages,
-        functions=judge.functions,
-        limit=judge.limit,
-        isolation=judge.isolation,
-        grants=list_grants(plan.task.limits),
-        environment=judge.environment,
-        foreseen=preview,
-    )
+def describe_run(request: RunRequest) -> dict[str, Any]:
+    """Returns the one object of `--dry-run --json`; the evaluator is loaded for it. `grants` are those of the task, by the keys of `[sandbox]`; `limit` is the
+    wall time of all stages together, in seconds; `foreseen` is None where no model proposes. Raises `EvolveError`."""
+    foreseen, means, task = preview_cost(request), request.confine().means, request.task
+    with open_executor(task, 1, means, request.home, devices=request.devices) as executor:
+        evaluator = executor.describe()
+    return {
+        "settings": request.settings.model_dump(mode="json"),
+        "task": task.name,
+        "task_version": task.version,
+        "folder": task.folder,
+        "operators": _operators(request),
+        "budget": str(budget_of(request.settings, task)),
+        "stages": evaluator.stages,
+        "functions": evaluator.functions,
+        "limit": evaluator.limit,
+        "isolation": evaluator.isolation,
+        "grants": list_grants(task.limits),
+        "environment": evaluator.environment,
+        "foreseen": foreseen,
+    }
 
 
-def _operators(plan: Plan) -> tuple[str, ...]:
-    """Returns the operators that would be used if the seed is judged quickly."""
-    names = operators_of(plan.settings, plan.plugins)
-    return names if plan.settings.operators.names else plan.plugins.usable(names, plan.task.seed, None)
+def _operators(request: RunRequest) -> tuple[str, ...]:
+    """Returns the operators that would be used if the seed is evaluated quickly."""
+    names = operators_of(request.settings, request.plugins)
+    return names if request.settings.operators.names else request.plugins.usable(names, request.task.seed, None)
 
 
-def format_plan(plan: Plan, judge: Description, preview: CostPreview | None = None) -> str:
+def format_run(request: RunRequest, dry: Mapping[str, Any]) -> str:
     """Returns what would run, for a person."""
-    task, settings, dry = plan.task, plan.settings, describe_plan(plan, judge, preview)
+    task, settings = request.task, request.settings
     noise = "deterministic" if task.deterministic else f"noisy, its seed is measured {settings.confirm.seeds} times"
     axes = [f"{axis.name} [{axis.low:g}, {axis.high:g}] x {axis.bins}" for axis in task.axes]
     rows = [
         ("task", f"{task.name} ({task.path})"),
         ("version", task.version[:16]),
         ("fitness", f"{task.fitness.name}, {task.fitness.direction}, {noise}"),
-        ("stages", f"{', '.join(dry.stages)}; at most {dry.limit:g} s in all"),
-        ("evaluator", f"loads; it also has {', '.join(dry.functions)}" if dry.functions else "loads"),
-        ("isolation", dry.isolation),
+        ("stages", f"{', '.join(dry['stages'])}; at most {dry['limit']:g} s in all"),
+        ("evaluator", f"loads; it also has {', '.join(dry['functions'])}" if dry["functions"] else "loads"),
+        ("isolation", dry["isolation"]),
         ("grants", format_grants(task.limits)),
-        ("judged with", dry.environment),
+        ("environment", dry["environment"]),
         ("axes", ", ".join(axes) or "default"),
         ("anchors", ", ".join(f"{anchor.value:g} {anchor.by}" for anchor in task.anchors) or "none"),
-        ("operators", ", ".join(_format_operator(plan, name) for name in dry.operators)),
-        ("budget", dry.budget),
-        *(cost_facts(preview.estimate, dry.budget, settings.prompts.tokens) if preview else []),
+        ("operators", ", ".join(dry["operators"])),
+        ("budget", dry["budget"]),
+        *(format_costs(dry["foreseen"].estimate, dry["budget"]) if dry["foreseen"] else []),
     ]
-    lines = [
-        f"  {key} = {value}" + (f"    ({dry.sources[key]})" if key in dry.sources else "")
-        for key, value in flat(dry.settings)
+    what = f"more of campaign {request.name}" if request.campaign else "what would run"
+    settings_lines = [f"  {key} = {value}" for key, value in flat(dry["settings"])]
+    parts = [
+        f"{what}; nothing was made and nothing is evaluated",
+        facts(rows),
+        "\n".join(["settings", *settings_lines]),
     ]
-    what = f"more of campaign {plan.name}" if plan.changes else "what would run"
-    head = f"{what}; nothing was made and nothing is judged"
-    parts = [head, facts(rows), "\n".join(["settings", *lines])]
-    return "\n\n".join([*parts, format_prompt(preview)] if preview else parts)
+    return "\n\n".join([*parts, format_prompt(dry["foreseen"])] if dry["foreseen"] else parts)
 
 
-def _format_operator(plan: Plan, name: str) -> str:
-    """Returns an operator, with the condition under which it is used where nobody asked for it."""
-    limit = plan.plugins.operators[name].entry.embedded_below_seconds
-    if limit is None or plan.settings.operators.names or plan.settings.deterministic:
-        return name
-    return f"{name} (if the seed is judged within {limit:g} s)"
-
-
-def preview_cost(plan: Plan, campaign: Campaign | None) -> CostPreview | None:
+def preview_cost(request: RunRequest) -> CostPreview | None:
     """Returns the first prompt and the cost of proposals, of a new campaign or of more of one; None where no model proposes. Raises
     `EditError` where the program does not fit into a prompt."""
-    section = plan.settings.models
+    section, campaign = request.settings.models, request.campaign
     members = [member for member in section.members if member.name in section.proposing]
     if not members:
         return None
-    names = operators_of(plan.settings, plan.plugins)
+    names = operators_of(request.settings, request.plugins)
     operator = next((name for name in names if name in _OF_ONE_PARENT), _OF_ONE_PARENT[0])
-    first = _first_prompt(plan, operator, *_first_parent(plan.task, campaign))
+    first = _first_prompt(request, operator, *_first_parent(request.task, campaign))
     progress = Progress() if campaign is None else campaign.progress
-    budget = campaign.budget if campaign and not plan.changes else budget_of(plan.settings, plan.task)
+    budget = campaign.budget if campaign and not request.changes else budget_of(request.settings, request.task)
     return CostPreview(operator, first, estimate_costs(first, members, budget, progress))
 
 
 def _first_parent(task: Task, campaign: Campaign | None) -> tuple[History, RecordId]:
-    """Returns a history and the record that is the parent: the best, else the seed, which may not be judged yet."""
+    """Returns a history and the record that is the parent: the best, else the seed, which may not be evaluated yet."""
     if campaign is not None and campaign.state.seed_record:
         best = campaign.state.archive.best
         return campaign.state.history, best.record if best else campaign.state.seed_record
@@ -150,38 +122,27 @@ def _first_parent(task: Task, campaign: Campaign | None) -> tuple[History, Recor
     return history, 1
 
 
-def _first_prompt(plan: Plan, operator: str, history: History, parent: RecordId) -> Prompt:
-    selection = Selection(operator, parents=(parent,))
-    context = Context(
-        task=plan.task,
-        history=history,
-        rng=stream(plan.settings.seed, 1, "propose"),
-        deadline=math.inf,
-        cancelled=threading.Event(),
-    )
-    context = add_prompts(context, selection, plan.settings.prompts, plan.plugins)
-    return prompts.build(operator, selection, context, tokens=plan.settings.prompts.tokens)
+def _first_prompt(request: RunRequest, operator: str, history: History, parent: RecordId) -> Prompt:
+    selection, settings = Selection(operator, parents=(parent,)), request.settings.prompts
+    rng = stream(request.settings.seed, 1, "propose")
+    context = Context(request.task, history, rng, math.inf, threading.Event())
+    context = add_prompts(context, selection, settings, request.plugins)
+    return prompts.build(operator, selection, context, tokens=settings.tokens)
 
 
-def cost_facts(found: CostEstimate, budget: str, longest: int) -> list[tuple[str, str]]:
-    """Returns labels and texts of an estimate; a later prompt may have `longest` tokens."""
-    first = f"about {spelled('tokens', found.prompt_tokens)}; later ones tell more, up to {longest:,} (prompts.tokens)"
+def format_costs(found: CostEstimate, budget: str) -> list[tuple[str, str]]:
+    """Returns labels and texts of an estimate."""
     each = [f"{line.model}: about {format_cost(line.usual)}; at most {format_cost(line.most)}" for line in found.models]
-    supposed = f"with such a prompt, one call, and an answer of {found.answer_tokens:,} tokens; a model that thinks first writes more"
-    pays = f"what is left of {budget} pays for such proposals, where one model makes them all"
+    supposed = f"with such a prompt of about {found.prompt_tokens:,} tokens, one call, and an answer of {found.answer_tokens:,} tokens; a model that thinks first writes more"
     return [
-        ("first prompt", first),
         ("a proposal", "\n".join([*each, supposed])),
-        ("pays for", "\n".join([pays, *(f"{line.model}: {_format_paid(line)}" for line in found.models)])),
+        (f"{budget} pays for", "\n".join(f"{line.model}: {_format_paid(line)}" for line in found.models)),
     ]
 
 
 def format_cost(found: Cost) -> str:
     """Returns a cost such as `4,210 tokens, 0.003 usd`."""
-    parts = [spelled("tokens", found.tokens)]
-    parts += [spelled("money", found.money)] if found.money else []
-    parts += [spelled("gpu_seconds", found.gpu_seconds)] if found.gpu_seconds else []
-    return ", ".join(parts)
+    return ", ".join([spelled("tokens", found.tokens), *format_money(found.money, found.gpu_seconds)])
 
 
 def _format_paid(line: ModelEstimate) -> str:
@@ -192,5 +153,5 @@ def _format_paid(line: ModelEstimate) -> str:
 
 def format_prompt(preview: CostPreview) -> str:
     """Returns the prompt for a person: each message under its role, word for word."""
-    turns = (f"{message.role}\n{quoted(message.text, _WHOLE_PROMPT)}" for message in preview.prompt.messages)
+    turns = (f"{message.role}\n{quote(message.text, _WHOLE_PROMPT)}" for message in preview.prompt.messages)
     return "\n\n".join((f"a first prompt, of operator {preview.operator}", *turns))

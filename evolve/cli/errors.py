@@ -2,15 +2,15 @@
 
 import errno
 import os
-import select
 import sys
 from collections.abc import Callable
-from typing import Any, TextIO
+from contextlib import suppress
+from typing import Any
 
 import click
 
 from evolve.cli.options import DEBUG
-from evolve.cli.output import FACT, brief, quoted, say
+from evolve.cli.output import FACT, brief, quote, say
 from evolve.types import EvolveError
 
 INTERRUPTED = 130
@@ -25,10 +25,10 @@ class PrintedError(click.ClickException):
     def show(self, file: Any = None) -> None:
         """One line on stderr; what the message quotes in further lines is marked as such."""
         first, *quotes = brief(self.message, FACT).split("\n")
-        say("\n".join([f"evolve: error: {first}", *map(quoted, quotes)]), err=True)
+        say("\n".join([f"evolve: error: {first}", *map(quote, quotes)]), err=True)
 
 
-def reported(call: Callable[[click.Context], Any], context: click.Context) -> Any:
+def report_errors(call: Callable[[click.Context], Any], context: click.Context) -> Any:
     """Returns `call(context)`; reports what it raises for the user, with the traceback where `--debug` is given."""
     try:
         return call(context)
@@ -36,36 +36,21 @@ def reported(call: Callable[[click.Context], Any], context: click.Context) -> An
         say(f"\nevolve: {interrupt.args[0] if interrupt.args else _STOPPED}", err=True)
         context.exit(INTERRUPTED)
     except BrokenPipeError:
-        if not _drop_closed_outputs():
-            raise
+        # The reader is gone, such as `head` that has seen enough.
+        _drop_outputs()
         context.exit(NO_READER)
-    except (EvolveError, OSError, MemoryError, RuntimeError, OverflowError) as error:
+    except (EvolveError, OSError, MemoryError, RuntimeError) as error:
         message = _message(error)
         if context.meta.get(DEBUG) or not message:
             raise
         raise PrintedError(message) from error
 
 
-def _drop_closed_outputs() -> bool:
-    """Returns whether the reader of stdout or stderr is gone, such as `head` that has seen enough, and sends the rest nowhere, so that
-    Python does not complain of it at its end."""
-    closed = [stream.fileno() for stream in (sys.stdout, sys.stderr) if _has_lost_its_reader(stream)]
-    for number in closed:
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, number)
-        os.close(nowhere)
-    return bool(closed)
-
-
-def _has_lost_its_reader(stream: TextIO | None) -> bool:
-    if stream is None:
-        return False
-    poll = select.poll()
-    try:
-        poll.register(stream.fileno(), select.POLLOUT)
-    except OSError:  # it is no file of the system's
-        return False
-    return any(found & (select.POLLERR | select.POLLHUP) for _, found in poll.poll(0))
+def _drop_outputs() -> None:
+    """Sends what is left to say nowhere, so that Python does not complain of a closed output at its end."""
+    for stream in (sys.stdout, sys.stderr):
+        with open(os.devnull, "w") as nowhere, suppress(OSError, AttributeError):
+            os.dup2(nowhere.fileno(), stream.fileno())
 
 
 def _message(error: Exception) -> str:
@@ -81,6 +66,4 @@ def _message(error: Exception) -> str:
             "there is not enough memory, or room for threads. Do: raise the limits (`ulimit -a` shows them), or give fewer `--workers`; "
             "what had settled is in the log"
         )
-    if str(error).startswith("timestamp "):
-        return "this machine's clock says a time that Python cannot tell. Do: set the clock"
     return ""

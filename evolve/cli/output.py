@@ -9,7 +9,7 @@ import json
 import re
 import shutil
 import sys
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import IO, Any
 
 import click
@@ -31,7 +31,7 @@ __all__ = [
     "one_line",
     "print_exactly",
     "print_file",
-    "quoted",
+    "quote",
     "say",
     "table",
 ]
@@ -48,9 +48,8 @@ _QUOTED_LINE = re.compile(rf"^(\w* *){MARK}(.+)$", re.MULTILINE)
 
 
 def emit(value: Any) -> None:
-    """Prints a dataclass or a mapping as one line of JSON."""
-    plain = dataclasses.asdict(value) if dataclasses.is_dataclass(value) and not isinstance(value, type) else value
-    emit_text(json.dumps(plain, ensure_ascii=False, allow_nan=False))
+    """Prints a dataclass or a mapping, and dataclasses in it, as one line of JSON."""
+    emit_text(json.dumps(value, default=dataclasses.asdict, ensure_ascii=False, allow_nan=False))
 
 
 def emit_all(values: Iterable[Any]) -> None:
@@ -107,35 +106,24 @@ def print_file(path: str, text: str) -> None:
     print_exactly(text)
 
 
-def table(
-    headings: Sequence[str], rows: Iterable[Sequence[str]], *, shared: Collection[str] = (), wrap: str = ""
-) -> str:
+def table(headings: Sequence[str], rows: Iterable[Sequence[str]], *, wrap: str = "") -> str:
     """Returns rows under headings. In a pipe or a file the table has all columns, as wide as they are. On a terminal it is no wider than
-    that: the column `wrap` breaks its lines, others end in an ellipsis but for the first, and a column of `shared` whose cells are all
-    equal becomes words below the table."""
-    cells = [[brief(one_line(cell), CELL) for cell in row] for row in rows]
-    columns = [(one_line(name), [row[place] for row in cells]) for place, name in enumerate(headings)]
-    on_terminal = sys.stdout is not None and sys.stdout.isatty()
-    equal = [(name, texts[0]) for name, texts in columns if on_terminal and name in shared and len(set(texts)) == 1]
-    words = ", ".join(f"{name} {text}" for name, text in equal if text)
-    left = [(name, texts) for name, texts in columns if name not in dict(equal)]
-    return _render(left, wrap, _columns() if on_terminal else _UNLIMITED) + (f"\n(all: {words})" if words else "")
-
-
-def _render(columns: Sequence[tuple[str, Sequence[str]]], wrap: str, width: int) -> str:
+    that: the column `wrap` breaks its lines, others end in an ellipsis but for the first."""
     # rich takes longer to import than most commands need, and few of them print a table.
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
+    cells = [[brief(one_line(cell), CELL) for cell in row] for row in rows]
     grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="")
-    for place, (name, texts) in enumerate(columns):
-        least = None if place else max(map(len, (name, *texts)))
+    for place, name in enumerate(headings):
+        least = None if place else max(map(len, (name, *(row[0] for row in cells))))
         grid.add_column(
             Text(name), no_wrap=name != wrap, overflow="fold" if name == wrap else "ellipsis", min_width=least
         )
-    for row in zip(*(texts for _, texts in columns), strict=True):
+    for row in cells:
         grid.add_row(*map(Text, row))
+    width = _columns() if sys.stdout is not None and sys.stdout.isatty() else _UNLIMITED
     out = io.StringIO()
     Console(file=out, width=width, color_system=None, legacy_windows=False).print(grid, crop=False)
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines())
@@ -164,6 +152,6 @@ def flat(tree: Mapping[str, Any], prefix: str = "") -> list[tuple[str, str]]:
     return rows
 
 
-def quoted(text: str, most: int = QUOTE) -> str:
+def quote(text: str, most: int = QUOTE) -> str:
     """Returns a program's words, each line behind a mark that no line of ours has, cut after `most` characters."""
     return sandbox_output.quoted(brief(text, most))

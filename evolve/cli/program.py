@@ -2,53 +2,38 @@
 
 A score is always shown with its trust and isolation."""
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from itertools import groupby
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import click
 
 from evolve import report, wording
 from evolve.campaign import Campaign, workspace
 from evolve.campaign.inbox import Quarantine, Release
-from evolve.cli import pictures
-from evolve.cli.campaign_requests import ask, format_best, name_records
 from evolve.cli.groups import noun_group
-from evolve.cli.isolation import note_isolation, sandbox_option
 from evolve.cli.output import (
-    CELL,
-    brief,
     debug_option,
     emit,
     emit_all,
     emit_text,
     facts,
     json_option,
-    one_line,
     print_exactly,
     print_file,
-    quoted,
+    quote,
     say,
     table,
 )
 from evolve.cli.program_add import add_program
 from evolve.cli.program_evaluate import evaluate_program
-from evolve.cli.program_page import format_record
-from evolve.cli.program_reference import locate_program, open_program
-from evolve.engine.isolation import confine, wanted_level
-from evolve.pictures import check_draws
+from evolve.cli.record import format_record, open_program
+from evolve.cli.steering import ask, print_answer
 from evolve.plugins import load
 from evolve.report import PROGRAMS, Wanted
-from evolve.sandbox.means import PLAIN
-from evolve.sandbox.output import MARK, readable
-from evolve.types import ConfigError, Fitness, Program, RecordId, TextId
+from evolve.types import ConfigError, Program, RecordId, TextId
 from evolve.types.errors import did_you_mean
 
 _LISTED = 20
-_LONGEST_HEADING = 32
-_LONGEST_LINE = 400
 _EVIDENCE = ("trust", "isolation")
 
 
@@ -67,16 +52,11 @@ program.add_command(add_program)
 @click.option("--elites", "chosen", flag_value="elites", help="The archive's programs (default).")
 @click.option("--all", "chosen", flag_value="all", help="Every record, measurements and screened proposals included.")
 @click.option("--front", "chosen", flag_value="front", help="The Pareto front over the task's objectives.")
-@click.option("--search", "text", default="", metavar="TEXT", help="Programs that have all these words.")
 @click.option("--outcome", default="", help="Programs that ended so: ok, crashed, ...")
 @click.option("--operator", default="", help="Programs that this operator made.")
-@click.option("--model", default="", help="Programs that this model wrote.")
-@click.option("--island", type=int, help="Programs that were proposed on this island.")
-@click.option("--insertion", default="", help="Programs that the archive took so: NEW, IMPROVED, PENDING, NOT_ADDED.")
 @click.option(
     "--sort", type=click.Choice(("fitness", *report.SORTS[1:])), help="Programs by this, the most or best first."
 )
-@click.option("--ascending", is_flag=True, help="The least or worst first.")
 @click.option(
     "--limit", type=click.IntRange(min=0), help=f"How many; 0 means all.  [default: {_LISTED}; all with --csv]"
 )
@@ -86,126 +66,107 @@ program.add_command(add_program)
 def list_programs(
     name: str | None,
     chosen: str | None,
+    outcome: str,
+    operator: str,
+    sort: str | None,
     limit: int | None,
     target: Path | None,
     as_json: bool,
-    sort: str | None,
-    ascending: bool,
-    **filters: Any,
 ) -> None:
     """List a campaign's programs, the best first (marked *)."""
-    # An outcome may be one that no program has: a screened proposal is a record without a program.
-    kind = "" if chosen == "all" or filters["outcome"] else PROGRAMS
-    wanted = Wanted(sort=sort or "fitness", descending=not ascending, kind=kind, **filters)
-    by_records = chosen == "all" or sort is not None or wanted != Wanted(kind=PROGRAMS)
+    by_records = bool(chosen == "all" or outcome or operator or sort)
     if by_records and chosen in ("elites", "front"):
         raise click.UsageError(
             f"--{chosen} lists programs by their place, which options that choose records do not. Do: leave out one of them"
         )
-    most = (0 if target else _LISTED) if limit is None else limit
+    # An outcome may be one that no program has: a screened proposal is a record without a program.
+    kind = "" if chosen == "all" or outcome else PROGRAMS
+    wanted = Wanted(sort=sort or "fitness", outcome=outcome, operator=operator, kind=kind)
+    most = ((0 if target else _LISTED) if limit is None else limit) or None
     with Campaign.open(name, load(), workspace()) as campaign:
+        lines: Sequence[report.RecordLine | report.EliteLine]
         if by_records:
-            _list_records(campaign, wanted, most or None, target, as_json=as_json)
+            records: Sequence[RecordId] = (report.selected(campaign, wanted)[0] + 1).tolist()
+            total = len(records)
+            lines = [report.record_line(campaign, campaign.log.settled(record)) for record in records[:most]]
         else:
-            _list_elites(campaign, chosen or "elites", most or None, target, as_json=as_json)
+            lines = _read_elites(campaign, chosen, most)
+            total = len(lines)
+        if target is not None:
+            numbers = [line.record if isinstance(line, report.EliteLine) else line.id for line in lines]
+            report.write_csv(report.columnar(campaign, numbers), target)
+            # With --json, stdout holds JSON alone.
+            say(f"{len(lines):,} rows  {target}", err=as_json)
+        elif as_json:
+            emit_all(lines)
+        elif not lines:
+            say(_no_programs(campaign, by_records=by_records))
+        else:
+            say(_table(campaign, lines))
+            if len(lines) < total:
+                say(f"({len(lines):,} of {total:,}; --limit 0 lists all)", err=True)
 
 
-def _list_records(campaign: Campaign, wanted: Wanted, limit: int | None, target: Path | None, *, as_json: bool) -> None:
-    places, cut = report.selected(campaign, wanted)
-    records: list[RecordId] = (places[:limit] + 1).tolist()
-    if target is not None:
-        _write_csv(campaign, records, target, as_json=as_json)
-        return
-    lines = [report.record_line(campaign, campaign.log.settled(record)) for record in records]
-    if as_json:
-        emit_all(lines)
-    elif not lines:
-        say(f"campaign {campaign.name} has no such record" if len(campaign.state.history) else _no_programs(campaign))
-    else:
-        say(_record_table(campaign, lines))
-        if cut:
-            say(f"(the text is in a great many programs: the newest {report.MATCHES:,} were looked at)", err=True)
-        elif len(lines) < len(places):
-            say(f"({len(lines):,} of {len(places):,}; --limit 0 lists all)", err=True)
-
-
-def _list_elites(campaign: Campaign, chosen: str, limit: int | None, target: Path | None, *, as_json: bool) -> None:
-    if chosen == "front" and not campaign.task.objectives:
+def _read_elites(campaign: Campaign, chosen: str | None, limit: int | None) -> Sequence[report.EliteLine]:
+    if chosen != "front":
+        return report.elites(campaign, limit)
+    if not campaign.task.objectives:
         raise ConfigError(
             f"task {campaign.task.name!r} of campaign {campaign.name!r} has no objectives, so there is no front. "
             "Do: leave out --front, or declare [[objectives]] in its task.toml"
         )
-    lines = {"elites": report.elites, "front": report.front}[chosen](campaign, limit)
-    if target is not None:
-        _write_csv(campaign, [line.record for line in lines], target, as_json=as_json)
-    elif as_json:
-        emit_all(lines)
-    else:
-        say(_elite_table(campaign, lines) if lines else _no_programs(campaign))
+    return report.front(campaign, limit)
 
 
-def _write_csv(campaign: Campaign, records: Sequence[RecordId], target: Path, *, as_json: bool) -> None:
-    report.write_csv(report.columnar(campaign, records), target)
-    say(f"{len(records):,} rows  {target}", err=as_json)
-
-
-def _no_programs(campaign: Campaign) -> str:
+def _no_programs(campaign: Campaign, *, by_records: bool) -> str:
     name = campaign.name
     if not len(campaign.state.history):
         return f"campaign {name} has no programs yet"
+    if by_records:
+        return f"campaign {name} has no such record"
     return f"campaign {name} has no program that holds a place; evolve program list {name} --all lists its records"
 
 
-def _elite_table(campaign: Campaign, lines: Sequence[report.EliteLine]) -> str:
-    task, fitness, some_miss = campaign.task, campaign.task.fitness, any(line.violation for line in lines)
-    heading, descriptors = _descriptor_column(lines)
-    rows = [
-        (
-            f"{line.name}{'*' if line.best else ''}",
-            wording.number(line.fitness, fitness),
-            *wording.objective_columns(line.objectives),
-            *([f"{line.violation:.4g}"] if some_miss else []),
-            "certified" if line.certified else f"{line.measurements} measured",
-            " ".join(map(str, line.islands)),
-            str(line.cell),
-            line.operator or line.kind,
-            line.trust,
-            wording.level(line.isolation, weaker=line.weaker),
-            values,
-        )
-        for line, values in zip(lines, descriptors, strict=True)
-    ]
-    aims = [objective.name for objective in task.objectives] + ["violation"] * some_miss
-    headings = ("program", fitness.name, *aims, "evidence", "islands", "cell", "operator", *_EVIDENCE, heading)
-    return table(headings, rows, shared=(*_EVIDENCE, "evidence", "islands"), wrap=heading)
+def _table(campaign: Campaign, lines: Sequence[report.RecordLine | report.EliteLine]) -> str:
+    first = lines[0]
+    fitness = campaign.task.fitness.name
+    if isinstance(first, report.EliteLine):
+        aims = [objective.name for objective in campaign.task.objectives]
+        headings = ("program", fitness, *aims, "evidence", "islands", "cell", "operator", *_EVIDENCE, "descriptors")
+        return table(headings, (_elite_row(campaign, line) for line in lines if isinstance(line, report.EliteLine)))
+    headings = ("program", fitness, "outcome", "insertion", "operator", "parents", "took", *_EVIDENCE)
+    return table(headings, (_record_row(campaign, line) for line in lines if isinstance(line, report.RecordLine)))
 
 
-def _descriptor_column(lines: Sequence[report.EliteLine]) -> tuple[str, list[str]]:
-    """Returns a heading and a cell for each line; the names stand in the heading where all lines have the same few of them."""
-    names = ", ".join(lines[0].descriptors)
-    if names and len(names) <= _LONGEST_HEADING and len({tuple(line.descriptors) for line in lines}) == 1:
-        return names, [", ".join(f"{value:.4g}" for value in line.descriptors.values()) for line in lines]
-    return "descriptors", [" ".join(f"{key}={value:.4g}" for key, value in line.descriptors.items()) for line in lines]
+def _elite_row(campaign: Campaign, line: report.EliteLine) -> tuple[str, ...]:
+    missed = f", violation {line.violation:.4g}" if line.violation else ""
+    return (
+        f"{line.name}{'*' if line.best else ''}",
+        wording.number(line.fitness, campaign.task.fitness),
+        *wording.objective_columns(line.objectives),
+        ("certified" if line.certified else f"{line.measurements} measured") + missed,
+        " ".join(map(str, line.islands)),
+        str(line.cell),
+        line.operator or line.kind,
+        line.trust,
+        wording.level(line.isolation, weaker=line.weaker),
+        " ".join(f"{key}={value:.4g}" for key, value in line.descriptors.items()),
+    )
 
 
-def _record_table(campaign: Campaign, lines: Sequence[report.RecordLine]) -> str:
-    fitness, best = campaign.task.fitness, campaign.state.archive.best
-    rows = [
-        (
-            f"{line.name}{'*' if best is not None and best.record == line.id else ''}",
-            wording.number(line.fitness, fitness),
-            f"{line.outcome}, misses constraints" if line.violation else line.outcome,
-            line.insertion,
-            line.operator or line.kind,
-            " ".join(map(str, line.parents)),
-            wording.seconds(line.seconds),
-            line.trust,
-            wording.level(line.isolation, weaker=line.weaker),
-        )
-        for line in lines
-    ]
-    headings = ("program", fitness.name, "outcome", "insertion", "operator", "parents", "took", *_EVIDENCE)
-    return table(headings, rows, shared=_EVIDENCE)
+def _record_row(campaign: Campaign, line: report.RecordLine) -> tuple[str, ...]:
+    best = campaign.state.archive.best
+    return (
+        f"{line.name}{'*' if best is not None and best.record == line.id else ''}",
+        wording.number(line.fitness, campaign.task.fitness),
+        f"{line.outcome}, misses constraints" if line.violation else line.outcome,
+        line.insertion,
+        line.operator or line.kind,
+        " ".join(map(str, line.parents)),
+        wording.seconds(line.seconds),
+        line.trust,
+        wording.level(line.isolation, weaker=line.weaker),
+    )
 
 
 @program.command("show")
@@ -213,42 +174,26 @@ def _record_table(campaign: Campaign, lines: Sequence[report.RecordLine]) -> str
 @click.option("--code", is_flag=True, help="Print the program's files.")
 @click.option("--feedback", is_flag=True, help="Print the evaluator's feedback.")
 @click.option("--artifact", metavar="NAME", help="Print a stored artifact, as JSON, and nothing else.")
-@click.option(
-    "--draw", type=click.Path(path_type=Path, dir_okay=False), help="Write the task's picture (SVG) to a file."
-)
-@sandbox_option
 @json_option
 @debug_option
-def show_program(
-    reference: str,
-    code: bool,
-    feedback: bool,
-    artifact: str | None,
-    draw: Path | None,
-    sandbox: str | None,
-    as_json: bool,
-) -> None:
+def show_program(reference: str, code: bool, feedback: bool, artifact: str | None, as_json: bool) -> None:
     """Show one record: where it comes from, its score and what the score rests on."""
     with open_program(reference) as (campaign, number):
         if artifact is not None:
-            emit_text(_artifact(campaign, number, artifact))
+            emit_text(_read_artifact(campaign, number, artifact))
             return
-        means = PLAIN
-        if draw is not None:
-            means = note_isolation(confine(campaign.task, wanted_level(sandbox), harmless=True))
-            check_draws(campaign.task, means)
         shown = report.whole(campaign, number)
         if as_json:
             emit(shown)
-        else:
-            say(facts(format_record(campaign, shown)))
-            _print_details(shown, code=code, feedback=feedback)
-        if draw is not None:
-            pictures.draw(campaign, number, draw, means)
-            say(f"picture  {draw}", err=as_json)
+            return
+        say(facts(format_record(campaign, shown)))
+    if feedback:
+        say(f"\nfeedback\n{quote(shown.feedback) if shown.feedback else '(none)'}")
+    for path, text in shown.files.items() if code else ():
+        print_file(path, text)
 
 
-def _artifact(campaign: Campaign, number: RecordId, name: str) -> str:
+def _read_artifact(campaign: Campaign, number: RecordId, name: str) -> str:
     known = report.settled(campaign, number).record.evaluation.artifacts
     if name not in known:
         record = report.record_name(campaign, number)
@@ -256,23 +201,6 @@ def _artifact(campaign: Campaign, number: RecordId, name: str) -> str:
             f"{record} has no artifact {name!r}.{did_you_mean(name, known)} Do: evolve program show {record}"
         )
     return campaign.log.text(TextId(known[name]))
-
-
-def _print_details(shown: report.Shown, *, code: bool, feedback: bool) -> None:
-    if feedback:
-        say(f"\nfeedback\n{quoted(shown.feedback) if shown.feedback else '(none)'}")
-    if code:
-        for path, text in shown.files.items():
-            print_file(path, text)
-
-
-@dataclass(frozen=True, slots=True)
-class ProgramDiff:
-    """Two programs and their unified diff."""
-
-    old: str
-    new: str
-    diff: str
 
 
 @program.command("diff")
@@ -294,11 +222,11 @@ def diff_programs(reference: str, other: str | None, as_json: bool) -> None:
             pair = named, _read_program(campaign, number)
     (old, old_program), (new, new_program) = pair
     changes = report.differences(old_program, new_program, (old, new))
-    diff = ProgramDiff(old, new, "".join(change.text for change in changes))
+    diff = "".join(change.text for change in changes)
     if as_json:
-        emit(diff)
+        emit({"old": old, "new": new, "diff": diff})
     else:
-        print_exactly(diff.diff or f"{old} and {new} are the same program")
+        print_exactly(diff or f"{old} and {new} are the same program")
 
 
 def _read_program(campaign: Campaign, number: RecordId) -> tuple[str, Program]:
@@ -316,7 +244,6 @@ def show_lineage(reference: str, as_json: bool) -> None:
     if as_json:
         emit_all(steps)
         return
-    called = any(step.calls for step in steps)
     rows = [
         (
             step.name,
@@ -324,90 +251,37 @@ def show_lineage(reference: str, as_json: bool) -> None:
             "" if step.change is None else wording.difference(step.change, fitness),
             step.operator or step.kind,
             " ".join(map(str, step.parents)),
-            *((f"{step.tokens:,}", f"{step.money:.4g}") if called else ()),
+            f"{step.tokens:,}",
+            f"{step.money:.4g}",
             step.trust,
             wording.level(step.isolation, weaker=step.weaker),
         )
         for step in steps
     ]
-    cost = ("tokens", "usd") if called else ()
-    headings = ("program", fitness.name, "change", "operator", "parents", *cost, *_EVIDENCE)
-    say(table(headings, rows, shared=_EVIDENCE))
-
-
-@program.command("blame")
-@click.argument("reference", metavar="[NAME/]ID")
-@json_option
-@debug_option
-def blame_program(reference: str, as_json: bool) -> None:
-    """Print which record brought each line of a program, along its line of first parents, and what that step gained."""
-    with open_program(reference) as (campaign, number):
-        lines, fitness = report.blame(campaign, number), campaign.task.fitness
-    if as_json:
-        emit_all(lines)
-        return
-    for path, members in groupby(lines, lambda line: line.path):
-        say(f"--- {brief(one_line(path), CELL)}")
-        say(_format_blame(list(members), fitness))
-
-
-def _format_blame(lines: Sequence[report.BlameLine], fitness: Fitness) -> str:
-    """Returns each line of a file behind a mark; its record stands beside the first of several lines."""
-    rows, before = [], 0
-    for line in lines:
-        maker = ("", "", "") if line.record == before else _format_maker(line, fitness)
-        rows.append((*maker, str(line.number)))
-        before = line.record
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "\n".join(
-        f"{record:>{widths[0]}}  {operator:<{widths[1]}}  {change:>{widths[2]}}  {number:>{widths[3]}}{MARK}{_shorten(line.text)}"
-        for line, (record, operator, change, number) in zip(lines, rows, strict=True)
-    )
-
-
-def _format_maker(line: report.BlameLine, fitness: Fitness) -> tuple[str, str, str]:
-    maker = " ".join(filter(None, (line.operator or line.kind, line.model)))
-    change = "" if line.change is None else wording.difference(line.change, fitness)
-    return str(line.record), brief(one_line(maker), CELL), change
-
-
-def _shorten(text: str) -> str:
-    return brief(readable(text.replace("\r", "").replace("\n", " ")), _LONGEST_LINE)
-
-
-def _ruling_options(command: Callable[..., None]) -> Callable[..., None]:
-    options: Iterable[Callable[..., Any]] = (
-        debug_option,
-        json_option,
-        click.option("--why", default="", help="The reason, kept with the ruling."),
-        click.option("--descendants", is_flag=True, help="Also every program that came of it."),
-        click.argument("reference", metavar="[NAME/]ID"),
-    )
-    for option in options:
-        command = option(command)
-    return command
+    say(table(("program", fitness.name, "change", "operator", "parents", "tokens", "usd", *_EVIDENCE), rows))
 
 
 @program.command("quarantine")
-@_ruling_options
-def quarantine_program(reference: str, **words: Any) -> None:
+@click.argument("reference", metavar="[NAME/]ID")
+@click.option("--descendants", is_flag=True, help="Also every program that came of it.")
+@click.option("--why", default="", help="The reason, kept with the ruling.")
+@json_option
+@debug_option
+def quarantine_program(reference: str, descendants: bool, why: str, as_json: bool) -> None:
     """Rule a program out: it stays as evidence, and is never parent, inspiration or best."""
-    _rule(reference, Quarantine, **words)
+    with open_program(reference) as (campaign, number):
+        log = campaign.log.path
+    print_answer("ruling", log, ask(log, Quarantine(number, descendants, why)), as_json=as_json)
 
 
 @program.command("release")
-@_ruling_options
-def release_program(reference: str, **words: Any) -> None:
+@click.argument("reference", metavar="[NAME/]ID")
+@click.option("--descendants", is_flag=True, help="Also every program that came of it.")
+@click.option("--why", default="", help="The reason, kept with the ruling.")
+@json_option
+@debug_option
+def release_program(reference: str, descendants: bool, why: str, as_json: bool) -> None:
     """End the quarantine of a program: it claims its places again."""
-    _rule(reference, Release, **words)
-
-
-def _rule(
-    reference: str, kind: type[Quarantine] | type[Release], *, descendants: bool, why: str, as_json: bool
-) -> None:
-    log, record = locate_program(reference)
-    answer = name_records(log, ask(log, kind(record, descendants, why)))
-    if as_json:
-        emit(answer)
-    else:
-        say(facts([("ruling", answer.told), ("best", format_best(log, answer))]))
+    with open_program(reference) as (campaign, number):
+        log = campaign.log.path
+    print_answer("ruling", log, ask(log, Release(number, descendants, why)), as_json=as_json)

@@ -6,15 +6,15 @@ import logging
 import os
 import sys
 import time
-from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO
 
 from evolve import report, wording
 from evolve.campaign import Campaign
-from evolve.cli import costs, summary
-from evolve.cli.output import emit, harmless, one_line, say
+from evolve.cli import summary
+from evolve.cli.output import harmless, one_line, say
 from evolve.engine import Watch
 from evolve.types import Insertion, Settled
 
@@ -27,30 +27,27 @@ NEWS_SECONDS = 1.0
 """Seconds between two plain lines about a new best, at least."""
 QUIET_SECONDS = 10.0
 """Seconds between two plain lines when there is nothing new."""
-_SAMPLES = 40
 _ENGINE = logging.getLogger("evolve")
 
 Clock = Callable[[], float]
 
 
 class Scoreboard:
-    """Figures of a run: a tally that grows with each record, and the programs per second of the last samples."""
+    """Figures of a run: a tally that grows with each record, and the programs per second of this run."""
 
     def __init__(self, campaign: Campaign, clock: Clock = time.monotonic) -> None:
         self._tally = report.Tally.of(campaign.state.history)
         self._clock = clock
-        self._samples = deque([(clock(), campaign.state.progress.programs)], maxlen=_SAMPLES)
+        self._began, self._before = clock(), campaign.state.progress.programs
 
     def count(self, campaign: Campaign, event: Settled) -> None:
         """Counts a settled record."""
         self._tally.add(campaign.state.history, event.record.id)
 
     def speed(self, campaign: Campaign) -> float:
-        """Returns judged programs per second since the oldest sample, and takes a sample."""
-        then, before = self._samples[0]
-        now, programs = self._clock(), campaign.state.progress.programs
-        self._samples.append((now, programs))
-        return (programs - before) / (now - then) if now > then else 0.0
+        """Returns evaluated programs per second."""
+        seconds = self._clock() - self._began
+        return (campaign.state.progress.programs - self._before) / seconds if seconds > 0.0 else 0.0
 
     def rows(self, campaign: Campaign) -> list[tuple[str, str]]:
         """Returns the labels and texts of the live table."""
@@ -60,15 +57,14 @@ class Scoreboard:
             f"{wording.counted(stats.cells, 'cell')} ({stats.coverage:.0%}), {wording.counted(stats.elites, 'elite')}"
         )
         return [
-            *summary.paused_facts(campaign),
+            *summary.format_paused(campaign),
             ("best", format_best(campaign, best)),
             ("", wording.anchors(best.anchors, campaign.task.fitness) if best else ""),
             ("archive", places),
-            ("speed", f"{self.speed(campaign):.0f} programs/s, {state.progress.programs:,} judged"),
-            ("outcomes", wording.outcomes(self._tally.counts())),
-            ("operators", summary.format_operators(campaign, self._tally)),
-            *summary.cost_facts(campaign, self._tally),
-            *summary.waiting_facts(campaign),
+            ("speed", f"{self.speed(campaign):.0f} programs/s, {state.progress.programs:,} evaluated"),
+            *summary.format_yields(campaign, self._tally),
+            *summary.format_costs(campaign, self._tally),
+            *summary.format_waiting(campaign),
             ("isolation", state.machine.isolation if state.machine else "unknown"),
             ("left", report.budget_left(campaign, time.time())),
         ]
@@ -84,7 +80,7 @@ def format_best(campaign: Campaign, best: report.Best | None) -> str:
 
 
 class PlainLines:
-    """A line for a new best, a pause and failing models, and a sign of life; implements `loop.Watch`."""
+    """A line for a new best, a pause and a model's first failure, and a sign of life; implements `engine.Watch`."""
 
     def __init__(self, campaign: Campaign, out: TextIO, clock: Clock = time.monotonic) -> None:
         self._board = Scoreboard(campaign, clock)
@@ -93,9 +89,7 @@ class PlainLines:
         self._best = best.record if best else 0
         self._last = clock()
         self._news = False
-        # The count of a model's failed calls that is news: ten times as many as were told.
-        self._due = {line.model: 10 * line.failed for line in campaign.state.calls.failures()}
-        self._due_requests = {model: 10 * causes.total() for model, causes in campaign.state.calls.retries.items()}
+        self._failing = {line.model for line in campaign.state.calls.failures()} | set(campaign.state.calls.retries)
         self._paused = campaign.state.paused
 
     def settled(self, campaign: Campaign, event: Settled) -> None:
@@ -115,43 +109,37 @@ class PlainLines:
                 self._print_state(campaign, now)
         if campaign.state.paused != self._paused:
             self._paused, self._last = campaign.state.paused, now
-            self._print(campaign, "".join(text for _, text in summary.paused_facts(campaign)) or "goes on")
+            self._print(campaign, "".join(text for _, text in summary.format_paused(campaign)) or "goes on")
+        # A paused campaign has nothing to show, and says so once.
         if quiet >= QUIET_SECONDS and now > self._last and not self._paused:
             self._print_state(campaign, now)
         self._print_failures(campaign)
 
     def _print_failures(self, campaign: Campaign) -> None:
-        """Prints a line for each model at its first failed call or request, and whenever they have become ten times as many."""
-        for line in campaign.state.calls.failures():
-            if line.failed >= self._due.get(line.model, 1):
-                self._due[line.model] = 10 * line.failed
-                self._print(campaign, f"model {wording.failures([line])}")
-        for model, causes in campaign.state.calls.retries.items():
-            if causes.total() >= self._due_requests.get(model, 1):
-                self._due_requests[model] = 10 * causes.total()
-                self._print(campaign, f"model {wording.failed_requests({model: causes})}")
+        """Prints a line for each model at its first failed call or request; how many there are is in the other lines."""
+        calls = campaign.state.calls
+        told = {line.model: wording.failures([line]) for line in calls.failures()}
+        told |= {model: wording.failed_requests({model: causes}) for model, causes in calls.retries.items()}
+        for model in told.keys() - self._failing:
+            self._failing.add(model)
+            self._print(campaign, f"model {told[model]}")
 
     def _print_state(self, campaign: Campaign, now: float) -> None:
         self._last = now
         programs = wording.counted(campaign.state.progress.programs, "program")
+        costs = ""
+        if campaign.state.progress.calls or campaign.settings.models.members:
+            waiting = "".join(f", {text}" for _, text in summary.format_waiting(campaign))
+            costs = f"  {summary.format_spent(campaign)}{waiting}, left {report.budget_left(campaign, time.time())}"
         best = format_best(campaign, report.best(campaign))
-        self._print(campaign, f"{programs}, {self._board.speed(campaign):.0f}/s{_format_costs(campaign)}  best {best}")
+        self._print(campaign, f"{programs}, {self._board.speed(campaign):.0f}/s{costs}  best {best}")
 
     def _print(self, campaign: Campaign, text: str) -> None:
         say(f"{campaign.seconds:6.0f} s  {text}", file=self._out)
 
 
-def _format_costs(campaign: Campaign) -> str:
-    progress, calls = campaign.state.progress, campaign.state.calls
-    if not progress.calls and not campaign.settings.models.members:
-        return ""
-    waiting = "".join(f", {text}" for _, text in summary.waiting_facts(campaign))
-    spent = costs.spent(progress, calls.failed, calls.failed_requests)
-    return f"  {spent}{waiting}, left {report.budget_left(campaign, time.time())}"
-
-
 class LiveTable:
-    """The scoreboard, redrawn in place; implements `loop.Watch`."""
+    """The scoreboard, redrawn in place; implements `engine.Watch`."""
 
     def __init__(self, campaign: Campaign, live: "Live", clock: Clock = time.monotonic) -> None:
         self._board = Scoreboard(campaign, clock)
@@ -177,27 +165,28 @@ class LiveTable:
         self._live.update(grid, refresh=True)
 
 
-class JsonLines:
-    """Every settled record as a line of JSON; implements `loop.Watch`."""
+@dataclass(frozen=True, slots=True)
+class RecordWatch:
+    """Calls a function with each settled record, before another watch is told; implements `engine.Watch`."""
 
-    def __init__(self, then: Watch) -> None:
-        self._then = then
+    then: Watch
+    on_record: Callable[[report.RecordLine], object]
 
     def settled(self, campaign: Campaign, event: Settled) -> None:
-        """Prints the record."""
-        emit(report.record_line(campaign, event))
-        self._then.settled(campaign, event)
+        """Calls the function."""
+        self.on_record(report.record_line(campaign, event))
+        self.then.settled(campaign, event)
 
     def turned(self, campaign: Campaign) -> None:
         """Leaves the turn to the next watch."""
-        self._then.turned(campaign)
+        self.then.turned(campaign)
 
 
 @contextmanager
-def watch_campaign(campaign: Campaign, *, as_json: bool) -> Iterator[Watch]:
-    """Yields the watch for where stdout goes; with JSON there, people read stderr."""
-    if as_json:
-        yield JsonLines(PlainLines(campaign, sys.stderr))
+def watch_campaign(campaign: Campaign, *, err: bool = False) -> Iterator[Watch]:
+    """Yields the watch for where stdout goes; `err`: stdout is for programs, and people read stderr."""
+    if err:
+        yield PlainLines(campaign, sys.stderr)
     elif can_redraw(sys.stdout):
         from rich.console import Console
         from rich.live import Live

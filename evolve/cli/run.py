@@ -1,26 +1,29 @@
 """`evolve run`: searches for better programs. Everything wrong with the command is found before anything is made."""
 
-from contextlib import ExitStack
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
 import click
 
 from evolve.campaign import Campaign, workspace
-from evolve.cli import dry_run, summary
-from evolve.cli.devices import devices_option, grant_devices
+from evolve.cli import summary
+from evolve.cli.dry_run import describe_run, format_run
 from evolve.cli.errors import INTERRUPTED
-from evolve.cli.isolation import sandbox_option
-from evolve.cli.model_specs import announce_calls, name_model
-from evolve.cli.output import debug_option, emit, json_option, say
-from evolve.cli.progress import print_warnings, watch_campaign
-from evolve.cli.request import Plan, Request, continued_plan, new_plan
+from evolve.cli.machine import devices_option, grant_devices, sandbox_option
+from evolve.cli.output import debug_option, emit, json_option, one_line, say
+from evolve.cli.progress import RecordWatch, print_warnings, watch_campaign
 from evolve.config import Settings
-from evolve.devices import Grant
-from evolve.engine import OpenRun, RunRequest, open_run
+from evolve.engine import Ending, OpenRun, RunRequest, Unwatched, Watch, open_run
 from evolve.engine.metering import Members
 from evolve.plugins import Plugins, load
-from evolve.types import EvolveError
+from evolve.report import RecordLine
+from evolve.run_options import RunOptions, plan_more, plan_new
+
+_SLOW_SECONDS = 1.0
+"""Seconds of a check of models until a person is told; a server that loads a model may need minutes."""
 
 
 def _only_one(_: click.Context, __: click.Parameter, files: tuple[str, ...]) -> str | None:
@@ -64,85 +67,91 @@ def _only_one(_: click.Context, __: click.Parameter, files: tuple[str, ...]) -> 
     metavar="NAME",
     help="Tell a tracker of each record: jsonl, tensorboard, wandb, ...; may be repeated.",
 )
-@click.option("--workers", "judges", type=int, help="Candidates judged side by side.  [default: one per core]")
+@click.option("--workers", "judges", type=int, help="Candidates evaluated side by side.  [default: one per core]")
 @click.option(
     "--set", "assignments", multiple=True, metavar="KEY=VALUE", help="Any setting; task.KEY is the task's parameter."
 )
-@click.option("--dry-run", "rehearse", is_flag=True, help="Load the evaluator, show what would run, and make nothing.")
+@click.option("--dry-run", "dry", is_flag=True, help="Load the evaluator, show what would run, and make nothing.")
 @click.option("--deterministic", is_flag=True, help="One step at a time: equal seeds give equal logs.")
 @sandbox_option
 @devices_option
 @json_option
 @debug_option
-def run(rehearse: bool, as_json: bool, **words: Any) -> None:
+def run(dry: bool, as_json: bool, **words: Any) -> None:
     """Search for better programs on TASK: a task's name, a folder with a task.toml, or a task in one file.
 
     A new campaign is opened, unless --continue names one; TASK may be left out where a campaign file or --continue says it. --budget is
     the campaign's total over all its runs; Ctrl-C ends a run and keeps everything.
     """
-    request = Request(**words)
-    devices = grant_devices(request.devices)
-    if request.resume is None:
-        _start(new_plan(request, load(), workspace()), None, devices, rehearse=rehearse, as_json=as_json)
+    options = RunOptions(**words)
+    with open_request(options, readonly=dry) as request:
+        if dry:
+            described = describe_run(request)
+            if as_json:
+                emit(described)
+            else:
+                say(format_run(request, described))
+            return
+        with open_run(request, open_models) as opened:
+            ending = search(opened, as_json=as_json)
+    if ending.reason in ("interrupted", "stopped"):
+        click.get_current_context().exit(INTERRUPTED)
+
+
+@contextmanager
+def open_request(options: RunOptions, home: Path | None = None, *, readonly: bool = False) -> Iterator[RunRequest]:
+    """Yields the run that the options describe, with its campaign open where it goes on with one. Raises `EvolveError`."""
+    home, plugins, devices = home or workspace(), load(), grant_devices(options.devices)
+    if options.resume is None:
+        yield plan_new(options, plugins, home, devices)
         return
-    with Campaign.open(request.resume or None, load(), workspace(), readonly=rehearse) as campaign:
-        plan = continued_plan(request, campaign)
+    with Campaign.open(options.resume or None, plugins, home, readonly=readonly) as campaign:
         if campaign.state.difference is not None:
             say(f"evolve: warning: the replayed archive differs at {campaign.state.difference}", err=True)
-        _start(plan, campaign, devices, rehearse=rehearse, as_json=as_json)
-
-
-def _start(plan: Plan, campaign: Campaign | None, devices: Grant, *, rehearse: bool, as_json: bool) -> None:
-    request = run_request(plan, workspace(), campaign, devices)
-    if rehearse:
-        _rehearse(plan, request, as_json=as_json)
-        return
-    with open_run(request, open_models) as opened:
-        _search(opened, as_json=as_json)
-
-
-def run_request(plan: Plan, home: Path, campaign: Campaign | None, devices: Grant) -> RunRequest:
-    """Returns the run of a plan: of an open campaign, or of a new one in the workspace `home`."""
-    name, changes = plan.name, plan.changes
-    return RunRequest(plan.settings, plan.task, plan.plugins, home, name, campaign, changes, plan.wanted, devices)
+        yield plan_more(options, campaign, home, devices)
 
 
 def open_models(settings: Settings, plugins: Plugins, resources: ExitStack) -> Members:
     """Returns the models, each of which has answered; raises the error of the first that does not."""
-    sections = settings.models.members
+    with announce_calls([section.name for section in settings.models.members]):
+        return Members.open(settings, plugins, resources)
+
+
+@contextmanager
+def announce_calls(names: Sequence[str], after: float = _SLOW_SECONDS) -> Iterator[None]:
+    """Tells on stderr which models are being called when the body takes longer than `after` seconds."""
+    timer = threading.Timer(after, say, [f"evolve: calling {one_line(', '.join(names))} ..."], {"err": True})
+    # A command that fails meanwhile must not wait for it.
+    timer.daemon = True
+    if names:
+        timer.start()
     try:
-        with announce_calls([section.name for section in sections]):
-            return Members.open(settings, plugins, resources)
-    except EvolveError as error:
-        section = next((one for one in sections if str(error).startswith(f"model {one.name!r}")), None)
-        if section is None:
-            raise
-        raise name_model(section, error, plugins) from error
+        yield
+    finally:
+        timer.cancel()
 
 
-def _rehearse(plan: Plan, request: RunRequest, *, as_json: bool) -> None:
-    preview = dry_run.preview_cost(plan, request.campaign)
-    means = request.confine().means
-    with request.start_executor(means, 1) as executor:
-        judge = executor.describe()
-    if as_json:
-        emit(dry_run.describe_plan(plan, judge, preview))
-    else:
-        say(dry_run.format_plan(plan, judge, preview))
-
-
-def _search(opened: OpenRun, *, as_json: bool) -> None:
+def search(
+    opened: OpenRun,
+    *,
+    as_json: bool = False,
+    quiet: bool = False,
+    on_record: Callable[[RecordLine], object] | None = None,
+) -> Ending:
+    """Runs a campaign to its end, and prints its beginning, its progress and its end (`quiet`: nothing of these). With JSON, each record and the end are a line on
+    stdout, and people read stderr. Raises `EvolveError` for a run that could try nothing."""
     campaign = opened.campaign
-    say(summary.format_beginning(campaign, opened.confinement.line), err=as_json)
-    with watch_campaign(campaign, as_json=as_json) as watch, print_warnings():
-        ending = opened.search(watch)
-    end = summary.describe_end(campaign, ending, opened.trackers)
+    if not quiet:
+        say(summary.format_beginning(campaign, opened.confinement.line), err=as_json)
+    on_record = emit if as_json else on_record
+    shown = nullcontext[Watch](Unwatched()) if quiet else watch_campaign(campaign, err=as_json)
+    with shown as watch, print_warnings():
+        ending = opened.search(watch if on_record is None else RecordWatch(watch, on_record))
     if as_json:
-        emit(end)
-    failure = summary.failure_of(campaign, end)
-    if failure is None or end.programs:
-        say(summary.format_end(campaign, end), err=as_json)
+        emit(summary.describe_end(campaign, ending, opened.trackers))
+    failure = summary.failure_of(campaign, ending)
+    if not quiet and (failure is None or campaign.state.progress.programs):
+        say(summary.format_end(campaign, ending, opened.trackers), err=as_json)
     if failure is not None:
         raise failure
-    if end.reason in ("interrupted", "stopped"):
-        click.get_current_context().exit(INTERRUPTED)
+    return ending

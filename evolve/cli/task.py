@@ -9,14 +9,13 @@ import click
 import evolve.task
 from evolve import wording
 from evolve.campaign import logs, workspace
-from evolve.cli.devices import devices_option, grant_devices
 from evolve.cli.groups import noun_group
-from evolve.cli.isolation import note_isolation, sandbox_option
+from evolve.cli.machine import devices_option, grant_devices, note_isolation, sandbox_option
 from evolve.cli.output import debug_option, emit, emit_all, facts, json_option, say, table
-from evolve.cli.request import parse_parameters
 from evolve.conformance import Conformance, check
 from evolve.engine.isolation import confine, wanted_level
 from evolve.evaluation.machine import usable_cores
+from evolve.run_options import parse_parameters
 from evolve.task import folders, reference
 from evolve.task.grants import format_grants, list_grants
 from evolve.types import Task, TaskError
@@ -97,15 +96,6 @@ def show_schema(markdown: bool) -> None:
     click.echo(reference.markdown() if markdown else reference.json_schema(), nl=False)
 
 
-@dataclass(frozen=True, slots=True)
-class NewTask:
-    """A new task's folder, and its files by their paths in it."""
-
-    task: str
-    kind: str
-    files: tuple[str, ...]
-
-
 @task.command("new")
 @click.argument("name")
 @click.argument("dest", required=False, type=click.Path(path_type=Path))
@@ -134,12 +124,12 @@ def copy_task(task: str, dest: Path | None, as_json: bool) -> None:
 
 
 def _print_new(place: Path, kind: str, *, as_json: bool) -> None:
-    new = NewTask(str(place), kind, folders.list_files(place))
+    files = folders.list_files(place)
     if as_json:
-        emit(new)
+        emit({"task": str(place), "kind": kind, "files": files})
         return
     commands = f"evolve task check {place}\nevolve run {place} --budget 10s"
-    say(facts([("task", new.task), ("files", "\n".join(new.files)), ("next", commands)]))
+    say(facts([("task", str(place)), ("files", "\n".join(files)), ("next", commands)]))
 
 
 @task.command("check")

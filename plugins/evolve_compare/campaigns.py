@@ -11,7 +11,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from evolve.campaign import Campaign, campaigns, log_path
-from evolve.commands import Grant, Plan, Plugins, Request, budget_of, flat, plan_campaign, run_campaign, say
+from evolve.commands import Grant, Plugins, RunOptions, RunRequest, budget_of, flat, plan_campaign, run_campaign, say
 from evolve.stop import Amount, Budget
 from evolve.types import ConfigError
 from evolve.types.errors import did_you_mean
@@ -39,7 +39,7 @@ class ComparisonRuns:
 
     arms: tuple[ArmSettings, ...]
     seeds: tuple[int, ...]
-    common: Request
+    common: RunOptions
     base: str
     home: Path
     plugins: Plugins
@@ -113,7 +113,7 @@ def default_base(task: str, budget: Sequence[str]) -> str:
     return f"{task.replace('/', '-')}-{amounts}"
 
 
-def plan_campaigns(runs: ComparisonRuns) -> tuple[Plan, ...]:
+def plan_campaigns(runs: ComparisonRuns) -> tuple[RunRequest, ...]:
     """Returns the plan of each entry; raises `ConfigError` or `TaskError` for what is wrong with any before one is run, such as a campaign of the name that was made otherwise."""
     plans = []
     for arm, seed, name in runs.entries():
@@ -127,7 +127,7 @@ def plan_campaigns(runs: ComparisonRuns) -> tuple[Plan, ...]:
             # An evaluation that an earlier arm has paid for would cost the next one nothing.
             assignments=(*runs.common.assignments, *arm.assignments),
         )
-        plan = plan_campaign(request, runs.plugins, runs.home)
+        plan = plan_campaign(request, runs.plugins, runs.home, runs.devices)
         check_equal(budget_of(plan.settings, plan.task))
         if exists:
             with Campaign.open(name, runs.plugins, runs.home) as campaign:
@@ -148,7 +148,7 @@ def check_equal(budget: Budget) -> None:
         )
 
 
-def _check_same(campaign: Campaign, plan: Plan) -> None:
+def _check_same(campaign: Campaign, plan: RunRequest) -> None:
     """Raises `ConfigError` where the campaign is another one than the one that is planned."""
     wanted, given = (
         {key: value for key, value in flat(settings.model_dump(mode="json")) if changes_search(key)}
@@ -164,7 +164,7 @@ def _check_same(campaign: Campaign, plan: Plan) -> None:
         )
 
 
-def run_missing(runs: ComparisonRuns, plans: Sequence[Plan]) -> tuple[tuple[ComparedArm, ...], bool]:
+def run_missing(runs: ComparisonRuns, plans: Sequence[RunRequest]) -> tuple[tuple[ComparedArm, ...], bool]:
     """Runs what is missing, with a line on stderr for each campaign. Returns the arms, and False where an interrupt ended it before the last campaign."""
     outcomes: dict[str, list[CampaignOutcome]] = {arm.name: [] for arm in runs.arms}
     finished = True
@@ -178,13 +178,13 @@ def run_missing(runs: ComparisonRuns, plans: Sequence[Plan]) -> tuple[tuple[Comp
     return tuple(ComparedArm(name, tuple(found)) for name, found in outcomes.items()), finished
 
 
-def _run_rest(runs: ComparisonRuns, name: str, plan: Plan) -> tuple[str, bool]:
+def _run_rest(runs: ComparisonRuns, name: str, plan: RunRequest) -> tuple[str, bool]:
     """Returns a note on what there was before, and False where an interrupt ended the campaign."""
     before = runs.read(name) if runs.exists(name) else None
     if before is not None and before.has_ended:
         return " (there already)", True
     note = "" if before is None else f" (went on after {before.spent.programs})"
-    return note, run_campaign(plan, name, runs.home, runs.devices)
+    return note, run_campaign(plan, name)
 
 
 def find_logs(home: Path, patterns: Sequence[str]) -> dict[str, tuple[Path, ...]]:

@@ -10,8 +10,8 @@ import evolve.task
 from evolve.campaign import Campaign, workspace
 from evolve.commands import (
     INTERRUPTED,
-    Plan,
-    Request,
+    RunOptions,
+    RunRequest,
     atomic_write,
     debug_option,
     devices_option,
@@ -130,9 +130,9 @@ def _run_arms(task: str | None, words: dict[str, Any]) -> tuple[ComparedArm, ...
     return arms
 
 
-def _common_request(task: str, words: dict[str, Any]) -> Request:
+def _common_request(task: str, words: dict[str, Any]) -> RunOptions:
     """Returns the settings that all arms have."""
-    return Request(
+    return RunOptions(
         task=task,
         resume=None,
         name=None,
@@ -148,7 +148,7 @@ def _common_request(task: str, words: dict[str, Any]) -> Request:
     )
 
 
-def _check_spent_by_models(per: Resource | None, plans: Sequence[Plan]) -> None:
+def _check_spent_by_models(per: Resource | None, plans: Sequence[RunRequest]) -> None:
     """Raises `ConfigError` where a resource that only models spend is to be equal, and there is no model."""
     if per in ("calls", "tokens", "money") and not any(plan.settings.models.members for plan in plans):
         raise ConfigError(f"--per {per} is for campaigns with a model, got none. Do: --per programs, or name a --model")

@@ -127,7 +127,7 @@ def _draw_best(campaign: Campaign, sandbox: str | None) -> TaskPicture:
         means = confine(campaign.task, choose_isolation(sandbox), harmless=True).means
         if not pictures.drawable(campaign.task, means):
             return TaskPicture()
-        return TaskPicture(svg=pictures.drawn(campaign, best.record, means))
+        return TaskPicture(svg=pictures.picture(campaign.task, pictures.drawing_of(campaign, best.record), means))
     except EvolveError as error:
         return TaskPicture(why=brief(one_line(str(error)), CELL))
 

@@ -16,9 +16,8 @@ def test_a_fork_says_what_it_is_and_what_is_left_of_its_budget(call, short):
     result = call("campaign", "fork", "number", "--set", AXES, "--budget", "50programs", "--seed", "3")
     assert result.exit_code == 0, result.output
     for line in (
-        "campaign   number-2, forked from number: 6 records, none judged again",
+        "campaign   number-2, forked from number: 6 records, none evaluated again",
         "spent      4 programs, 0 s before the fork, which count; budget 50programs, left 46 programs",
-        "cells      1  (before: 2)",
         "best       number-2/6  nearness 6.5 (+1.5 to the seed)",
         "next       evolve run --continue number-2",
     ):
@@ -39,8 +38,8 @@ def test_a_fork_whose_budget_is_spent_names_a_larger_one(call, short):
 def test_a_fork_as_json(call, short):
     """One object."""
     found = json.loads(call("campaign", "fork", "--strategy", "random", "--json").stdout)
-    assert (found["name"], found["forked_from"], found["records"], found["evaluations"]) == ("number-2", "number", 6, 0)
-    assert (found["old_best"], found["best"]) == ("number/6", "number-2/6")
+    assert (found["name"], found["forked_from"], found["records"]) == ("number-2", "number", 6)
+    assert found["best"]["name"] == "number-2/6"
 
 
 @pytest.mark.parametrize(

@@ -92,7 +92,7 @@ def test_steps_that_are_not_settled_wait_only_where_nothing_runs(call, home):
         written.campaign.write(Asked(written.next, Propose(Selection("tune_literals", parents=(1,))), written.next - 1))
     assert "1 step under way" in call("campaign", "show").stdout
     written.campaign.close()
-    told = "1 step waits for the next run: asked for, and not judged before the last one ended\n"
+    told = "1 step waits for the next run\n"
     assert told in call("campaign", "show").stdout
 
 
@@ -110,7 +110,7 @@ def test_a_campaign_is_shown_with_everything_that_matters(call, short):
     for result in (call("campaign", "show"), call("campaign", "show", "number")):
         for line in (
             "campaign   number",
-            "progress   4 programs judged, 1 screened, 0 measurements in 0 s",
+            "progress   4 programs evaluated, 1 screened, 0 measurements in 0 s",
             "left       26 programs",
             "best       number/6  nearness 6.5 (+1.5 to the seed)",
             "outcomes   ok 4, crashed 1, screened 1",
@@ -121,17 +121,16 @@ def test_a_campaign_is_shown_with_everything_that_matters(call, short):
 
 
 def test_what_models_have_cost_is_shown(call, home):
-    """By model and operator; and as JSON."""
+    """By operator; and as JSON."""
     written = Written(home)
     written.seed()
     written.called(Call("small", prompt_tokens=1000, completion_tokens=200, cost=0.5, seconds=3.0, exact=True))
     written.proposal(6.0, operator="diff", model="small")
     written.campaign.close()
     shown = call("campaign", "show").stdout
-    told = "1 call, 1,000 tokens in, 200 out, 0.50 usd, 3 s, 100% exact"
     for line in (
-        f"cost by model     small: {told}",
-        f"cost by operator  diff: {told}",
+        "spent             1 call, 1,200 tokens, 0.50 usd",
+        "cost by operator  diff: 1 call, 1,200 tokens, 0.50 usd",
     ):
         assert line in shown, line
     (page,) = records(call("campaign", "show", "--json"))

@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,27 +10,13 @@ import pytest
 from click.testing import Result
 
 from evolve.cli import devices as command
+from evolve.cli import machine as options
 from evolve.devices import Grant, Locks
 from evolve.devices.leases import LockPool
 from evolve.devices.processors import usable
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "devices"))
 from nvidia_fakes import GPUS, NAME, UUIDS
-
-TASK = """
-schema = 1
-[sandbox]
-gpu = 4
-[[stages]]
-name = "evaluate"
-needs = { gpus = 0 }
-[[stages]]
-name = "full"
-needs = { gpus = 1, exclusive = true }
-[[stages]]
-name = "wide"
-needs = { gpus = 4 }
-"""
 
 
 @pytest.fixture(autouse=True)
@@ -41,6 +26,7 @@ def machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
     folder.mkdir()
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     monkeypatch.setattr(command, "find_gpus", lambda: list(GPUS))
+    monkeypatch.setattr(options, "find_gpus", lambda: list(GPUS))
     monkeypatch.setattr(command, "leases_folder", lambda: folder)
     cores = os.sched_getaffinity(0)
     yield folder
@@ -61,20 +47,6 @@ def test_the_page_says_what_there_is_and_who_has_it(call: Callable[..., Result],
     assert rows[1][-1].startswith(f"task kernels, stage full, process {os.getpid()}, for ")
 
 
-def test_the_needs_of_tasks_are_told_with_whether_they_are_met(call: Callable[..., Result], home: Path) -> None:
-    """Here there are two GPUs; stages that lease nothing are left out."""
-    folder = home / "elsewhere" / "tasks" / "kernels"
-    folder.mkdir(parents=True)
-    for name, text in {"task.toml": TASK, "README.md": "Be fast.", "seed.py": "", "evaluator.py": ""}.items():
-        (folder / name).write_text(text)
-    told = json.loads(call("devices", "--json").stdout)
-    assert [need for need in told["needs"] if need["task"] == "kernels"] == [
-        {"task": "kernels", "stage": "full", "needs": "1 core, 1 GPU, the machine to itself", "met": True},
-        {"task": "kernels", "stage": "wide", "needs": "1 core, 4 GPUs", "met": False},
-    ]
-    assert re.search(r"^kernels +wide +1 core, 4 GPUs +NO$", call("devices").stdout, re.MULTILINE)
-
-
 def test_what_is_not_granted_is_told_as_such(call: Callable[..., Result]) -> None:
     told = json.loads(call("devices", "--devices", "gpu:1", "--json").stdout)
     assert [(card["gpu"]["uuid"], card["granted"]) for card in told["gpus"]] == [(UUIDS[0], False), (UUIDS[1], True)]
@@ -89,7 +61,7 @@ def test_a_machine_without_a_gpu_says_so(call: Callable[..., Result], monkeypatc
 def test_a_command_is_kept_to_the_cores_that_it_may_use() -> None:
     """With all that it starts."""
     first = usable()[0]
-    assert command.grant_devices((f"cpu:{first}",)) == Grant((first,), ())
+    assert options.grant_devices((f"cpu:{first}",)) == Grant((first,), ())
     assert os.sched_getaffinity(0) == {first}
 
 

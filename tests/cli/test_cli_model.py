@@ -8,19 +8,16 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel, ConfigDict
 
-from evolve.cli import model_specs
-from evolve.cli.model_specs import (
-    INTERRUPTED_CHECK,
-    announce_calls,
-    name_model,
+from evolve.cli import run as run_command
+from evolve.cli.run import announce_calls
+from evolve.hookspecs import ModelEntry
+from evolve.model_specs import (
     parse_model,
     parse_models,
     read_campaign_file,
 )
-from evolve.config import ModelSection
-from evolve.hookspecs import ModelEntry
 from evolve.plugins import Registered, load
-from evolve.types import ConfigError, ModelError
+from evolve.types import ConfigError
 
 
 class Served(BaseModel):
@@ -145,18 +142,13 @@ def test_models_have_names_of_their_own(plugins):
             "there is no kind of model 'comand'. Did you mean 'command:'? Do: write command:cat, or openai:comand:cat",
         ),
         (["me=mailbx:mail"], "there is no kind of model 'mailbx'. Did you mean 'mailbox:'?"),
-        (
-            ["m@127.0.0.1:18765"],
-            "has an address without http:// or https://, got ...@127.0.0.1:18765. Do: write MODEL@http://127.0.0.1:18765",
-        ),
-        (["m@me:hunter2@127.0.0.1:8000"], "got ...@127.0.0.1:8000. Do"),
-        (["foo@htp://x"], "begins with neither http:// nor https://, got ...@htp://..."),
-        (["m@ftp://me:hunter2@h"], "got ...@ftp://..."),
-        (["m@localhost"], "Do: write MODEL@http://localhost"),
-        (["me=m@gpu-3:8000/v1"], "Do: write MODEL@http://gpu-3:8000/v1"),
-        (["m@api.some.org/v1"], "Do: write MODEL@http://api.some.org/v1"),
-        (["a b=command:cat"], "gives a model the name 'a b': a name has letters, digits"),
-        (["x=y=command:cat"], "gives a model the name 'y': a name has letters, digits"),
+        (["m@127.0.0.1:18765"], "begins with neither http:// nor https://. Do: write MODEL@http://HOST:PORT/v1"),
+        (["m@me:hunter2@127.0.0.1:8000"], "begins with neither"),
+        (["foo@htp://x"], "begins with neither"),
+        (["m@ftp://me:hunter2@h"], "begins with neither"),
+        (["m@localhost"], "begins with neither"),
+        (["me=m@gpu-3:8000/v1"], "begins with neither"),
+        (["m@api.some.org/v1"], "begins with neither"),
         (["a=gpt", "a=qwen"], "two models are called 'a', got --model a=qwen. Do: give one another NAME="),
     ],
 )
@@ -166,24 +158,6 @@ def test_a_spec_that_names_no_model_is_one_clear_error(plugins, specs, message):
         parse_models(specs, plugins)
     assert message in str(caught.value)
     assert "hunter2" not in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("model", "note"),
-    [
-        ("mailbx:mail", " Did you mean 'mailbox:'?"),
-        ("llama3:8b", ""),
-        ("gpt-5-mini", ""),
-    ],
-)
-def test_a_misspelt_kind_in_a_campaign_file_is_told_when_the_model_fails(plugins, model, note):
-    """Until then it may be a model's name."""
-    error = ModelError("no answer. Do: try again")
-    for section, expected in (
-        (ModelSection(name="m", settings={"model": model}), note),
-        (ModelSection(name="m", kind="vllm", settings={"model": model}), ""),
-    ):
-        assert str(name_model(section, error, plugins)) == f"model 'm': no answer.{expected} Do: try again"
 
 
 def test_a_misspelt_kind_is_sent_to_nobody(call, monkeypatch):
@@ -210,7 +184,7 @@ def test_a_slow_check_says_who_is_called(monkeypatch):
         lines.append((text, err))
         told.set()
 
-    monkeypatch.setattr(model_specs, "say", say)
+    monkeypatch.setattr(run_command, "say", say)
     with announce_calls(["small", "large"], after=0.0):
         assert told.wait(30)
     assert lines == [("evolve: calling small, large ...", True)]
@@ -221,13 +195,6 @@ def test_a_quick_check_says_nothing(capsys):
     with announce_calls(["small"], after=3600.0):
         pass
     assert capsys.readouterr().err == ""
-
-
-def test_an_interrupt_meanwhile_says_that_nothing_has_begun():
-    """There is no log then."""
-    with pytest.raises(KeyboardInterrupt, match="no log was made or changed") as caught, announce_calls(["small"]):
-        raise KeyboardInterrupt
-    assert str(caught.value) == INTERRUPTED_CHECK
 
 
 def test_the_kinds_are_listed_with_their_settings(call):

@@ -1,8 +1,6 @@
 """`evolve plugin list` and `evolve plugin new`."""
 
-import ast
 import errno
-import itertools
 import json
 import subprocess
 import sys
@@ -13,15 +11,13 @@ from pathlib import Path
 import pytest
 
 from evolve.cli import plugin
-from evolve.cli.plugin import _HOOKS as KINDS
 from evolve.cli.plugin import starter_files
 
 
 @pytest.fixture
 def commands(monkeypatch):
-    """Commands of two modules, of which one is a plugin."""
+    """Commands of a module that is no plugin."""
     points = [
-        EntryPoint("tune", "evolve.operators:tune", "evolve.commands"),
         EntryPoint("greet", "greetings.commands:greet", "evolve.commands"),
         EntryPoint("program.greet", "greetings.commands:greet_program", "evolve.commands"),
     ]
@@ -34,9 +30,9 @@ def test_bundled_plugins_are_listed_with_what_they_provide(call):
     assert "tune_literals" in text
     found = {line["name"]: line for line in map(json.loads, call("plugin", "list", "--json").stdout.splitlines())}
     assert found["evolve.operators"]["bundled"] is True
-    assert {"tune_literals", "perturb_literals"} <= set(found["evolve.operators"]["operators"])
-    assert {"islands", "best_of_n", "sequential", "random"} <= set(found["evolve.strategies"]["strategies"])
-    assert {"mailbox", "cassette", "command"} <= set(found["evolve.models"]["models"])
+    assert {"tune_literals", "perturb_literals"} <= set(found["evolve.operators"]["provides"]["operators"])
+    assert {"islands", "best_of_n", "sequential", "random"} <= set(found["evolve.strategies"]["provides"]["strategies"])
+    assert {"mailbox", "cassette", "command"} <= set(found["evolve.models"]["provides"]["models"])
 
 
 def test_what_a_plugin_provides_has_a_row_for_each_kind(call):
@@ -46,38 +42,24 @@ def test_what_a_plugin_provides_has_a_row_for_each_kind(call):
     assert rows[1][3] == "screen_program"
 
 
-def test_commands_are_listed_with_their_plugin_or_alone(call, commands):
+def test_commands_are_listed_by_their_module(call, commands):
     """A package may bring a command and nothing else."""
     found = {line["name"]: line for line in map(json.loads, call("plugin", "list", "--json").stdout.splitlines())}
-    assert found["evolve.operators"]["commands"] == ["tune"]
-    assert (found["greetings.commands"]["commands"], found["greetings.commands"]["bundled"]) == (
-        ["greet", "program.greet"],
-        False,
-    )
+    assert found["greetings.commands"]["provides"] == {"commands": ["greet", "program.greet"]}
+    assert found["greetings.commands"]["bundled"] is False
     assert "third party" in call("plugin").stdout
 
 
-SUBSETS = [subset for count in (1, 2, 3, 4) for subset in itertools.combinations(KINDS, count)]
-
-
-@pytest.mark.parametrize("kinds", SUBSETS, ids="-".join)
-def test_a_package_has_what_was_asked_for_and_nothing_else(kinds):
-    """Files, hooks and tests of each kind; no trace of the name that the starter has here."""
-    files = starter_files("swap", kinds)
-    modules = {Path(path).stem for path in files if path.startswith("src/")} - {"__init__"}
-    assert modules == set(kinds)
-    assert {Path(path).stem for path in files if path.startswith("tests/")} == {f"test_{kind}" for kind in kinds}
-    assert any(path.startswith("tasks/swap/") for path in files) == ("evaluator" in kinds)
-    assert [path for path, text in files.items() if "starter" in path + text or "<!--" in text] == []
-    told = {kind for kind in KINDS if f"The {kind} `swap`" in files["README.md"]}
-    assert told == set(kinds)
-    hooks = ast.literal_eval(files["src/evolve_swap/__init__.py"].partition("__all__ = ")[2])
-    assert len(hooks) == len(kinds)
+def test_a_package_has_the_name_that_was_asked_for():
+    """No trace is left of the name that the starter has here."""
+    files = starter_files("swap")
+    assert set(files) == {"README.md", "pyproject.toml", "src/evolve_swap/__init__.py", "tests/test_swap.py"}
+    assert [path for path, text in files.items() if "starter" in path + text] == []
 
 
 def test_a_package_names_its_module_by_an_entry_point():
     """In the group `evolve`."""
-    project = tomllib.loads(starter_files("deep_swap", ["operator"])["pyproject.toml"])["project"]
+    project = tomllib.loads(starter_files("deep_swap")["pyproject.toml"])["project"]
     assert (project["name"], project["entry-points"]) == (
         "evolve-deep-swap",
         {"evolve": {"deep_swap": "evolve_deep_swap"}},
@@ -85,10 +67,9 @@ def test_a_package_names_its_module_by_an_entry_point():
 
 
 @pytest.mark.integration
-@pytest.mark.parametrize("kinds", [("operator",), KINDS], ids="-".join)
-def test_a_package_is_formatted_and_linted(tmp_path, kinds):
+def test_a_package_is_formatted_and_linted(tmp_path):
     """By the rules that ruff has by itself."""
-    for path, text in starter_files("swap", kinds).items():
+    for path, text in starter_files("swap").items():
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text(text)
     for words in (["format", "--check"], ["check"]):
@@ -100,42 +81,39 @@ def test_a_package_is_formatted_and_linted(tmp_path, kinds):
 
 def test_it_is_written_into_a_folder_of_its_name(call, home):
     """And the next commands are told."""
-    result = call("plugin", "new", "evolve-deep-swap", "--kind", "operator")
+    result = call("plugin", "new", "evolve-deep-swap")
     assert result.exit_code == 0, result.output
     folder = home / "elsewhere" / "evolve-deep-swap"
-    assert (folder / "src" / "evolve_deep_swap" / "operator.py").is_file()
+    assert (folder / "src" / "evolve_deep_swap" / "__init__.py").is_file()
     assert "wrote  evolve-deep-swap, with the operator 'deep_swap'" in result.stdout
     assert "evolve plugin check deep_swap" in result.stdout
 
 
 def test_nothing_is_overwritten(call, home):
     """Not one file."""
-    assert call("plugin", "new", "swap", "--kind", "operator").exit_code == 0
+    assert call("plugin", "new", "swap").exit_code == 0
     readme = home / "elsewhere" / "evolve-swap" / "README.md"
     readme.write_text("mine")
-    result = call("plugin", "new", "swap", "--kind", "strategy")
+    result = call("plugin", "new", "swap")
     assert result.exit_code == 1
     assert "there is 'evolve-swap' already. Do: choose another name" in result.stderr
-    assert (readme.read_text(), (readme.parent / "tests" / "test_strategy.py").exists()) == ("mine", False)
+    assert readme.read_text() == "mine"
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "message"),
+    ("name", "message"),
     [
-        (["Swap", "--kind", "operator"], 1, "a plugin's name is made of small letters, digits, - and _"),
-        (["9lives", "--kind", "operator"], 1, "got '9lives'"),
-        (["a/b", "--kind", "operator"], 1, "got 'a/b'"),
-        (["evolve-", "--kind", "operator"], 1, "got 'evolve-'"),
-        (["islands", "--kind", "strategy"], 1, "there is the strategy 'islands' already"),
-        (["jsonl", "--kind", "tracker"], 1, "there is the tracker 'jsonl' already"),
-        (["swap"], 2, "Missing option '--kind'"),
-        (["swap", "--kind", "opera"], 2, "'opera' is not one of"),
+        ("Swap", "a plugin's name is made of small letters, digits, - and _"),
+        ("9lives", "got '9lives'"),
+        ("a/b", "got 'a/b'"),
+        ("evolve-", "got 'evolve-'"),
+        ("tune_literals", "there is the operator 'tune_literals' already"),
     ],
 )
-def test_a_name_that_cannot_be_is_refused(call, home, words, code, message):
+def test_a_name_that_cannot_be_is_refused(call, home, name, message):
     """Before anything is written."""
-    result = call("plugin", "new", *words)
-    assert (result.exit_code, list((home / "elsewhere").iterdir())) == (code, [])
+    result = call("plugin", "new", name)
+    assert (result.exit_code, list((home / "elsewhere").iterdir())) == (1, [])
     assert message in result.stderr
 
 
@@ -146,6 +124,6 @@ def test_a_place_that_cannot_be_written_is_one_message(call, home, monkeypatch):
         raise PermissionError(errno.EACCES, "Permission denied")
 
     monkeypatch.setattr(Path, "mkdir", refuse)
-    result = call("plugin", "new", "swap", "--kind", "operator")
+    result = call("plugin", "new", "swap")
     assert result.exit_code == 1
     assert "'evolve-swap' cannot be written: Permission denied" in result.stderr

@@ -63,8 +63,8 @@ def test_an_elite_of_a_noisy_task_is_shown_with_the_mean_of_its_judgings(call, h
     written.again(1, 5.5)
     written.campaign.close()
     text = call("program", "show", "number/1").stdout
-    assert "score         nearness 5 " in text
-    assert "estimate      5.25, the mean of 2 judgings; reported is 5.5, of the 1 since it won its place" in text
+    assert "nearness 5  [witnessed" in text
+    assert "5.25, the mean of 2 evaluations; reported is 5.5, of the 1 since it won its place" in text
 
 
 def test_a_campaign_whose_seed_has_failed_says_so(call, home):
@@ -158,10 +158,10 @@ def test_a_program_of_a_model_names_the_command_that_shows_its_prompt(call, home
     written.proposal(4.0)
     written.campaign.close()
     text = call("program", "show", "2").stdout
-    assert "prompt       of small, step 7: evolve model calls number --step 7\n" in text
+    assert "by small: evolve model calls number --step 7\n" in text
     (shown,) = records(call("program", "show", "2", "--json"))
     assert (shown["record"]["step"], shown["record"]["model"]) == (7, "small")
-    assert "\nprompt" not in call("program", "show", "3").stdout
+    assert "model calls" not in call("program", "show", "3").stdout
 
 
 def test_an_artifact_is_printed_alone(call, short):
@@ -175,8 +175,8 @@ def test_an_artifact_is_printed_alone(call, short):
 def test_a_certificate_is_told_on_both_sides(call, certified):
     """By the program that has one, and by the record that is one."""
     first = call("program", "show", "1").stdout
-    assert "certified     yes, by number/2: evolve program show number/2" in first
-    assert "judged again  number/2  5  certified  [witnessed, isolation reduced]" in first
+    assert "yes, by number/2: evolve program show number/2" in first
+    assert "measured again  number/2  5, certified  [witnessed, isolation reduced]  certify" in first
     second = call("program", "show", "2").stdout
     assert "certified    yes, this value is proven; --artifact numbers prints it" in second
     assert "origin       measurement of number/1 (certify)" in second
@@ -269,7 +269,7 @@ def test_what_has_nothing_to_compare_is_an_error(call, short, references, messag
 def test_a_lineage_tells_each_step(call, short):
     """From the seed."""
     lines = [line.split() for line in call("program", "lineage", "number/6").stdout.splitlines()]
-    assert [line[:-2] for line in lines[1:]] == [
+    assert [line[:-4] for line in lines[1:]] == [
         ["number/1", "5", "seed"],
         ["number/2", "6", "+1", "tune_literals", "1"],
         ["number/6", "6.5", "+0.5", "tune_literals", "2"],
@@ -303,13 +303,8 @@ def ids(result):
     ("words", "expected"),
     [
         (("--outcome", "ok"), [6, 2, 1, 3]),
-        (("--outcome", "ok", "--ascending"), [3, 1, 2, 6]),
-        (("--sort", "id", "--ascending", "--limit", 2), [1, 2]),
-        (("--search", "return 6.5"), [6]),
+        (("--sort", "id", "--limit", 2), [6, 4]),
         (("--operator", "tune_literals", "--sort", "id", "--limit", "0"), [6, 4, 3, 2]),
-        (("--insertion", "NOT_ADDED", "--outcome", "crashed"), [4]),
-        (("--island", "3"), []),
-        (("--model", "alpha"), []),
     ],
 )
 def test_records_are_chosen_and_sorted(call, short, words, expected):
@@ -325,8 +320,8 @@ def test_measurements_and_screened_proposals_are_listed_on_demand_alone(call, ho
     written.failure(Outcome.SCREENED, "no-op: it reads the same as its parent")
     written.proposal(6.0)
     written.campaign.close()
-    assert ids(call("program", "list", "--sort", "id", "--ascending", "--json")) == [1, 4]
-    assert ids(call("program", "list", "--all", "--sort", "id", "--ascending", "--json")) == [1, 2, 3, 4]
+    assert ids(call("program", "list", "--sort", "id", "--json")) == [4, 1]
+    assert ids(call("program", "list", "--all", "--sort", "id", "--json")) == [4, 3, 2, 1]
     assert ids(call("program", "list", "--outcome", "screened", "--json")) == [3]
 
 
@@ -335,7 +330,7 @@ def test_a_table_says_how_many_more_there_are(call, short):
     result = call("program", "list", "--outcome", "ok", "--limit", "1")
     assert result.stdout.splitlines()[1].startswith("number/6*")
     assert result.stderr == "(1 of 4; --limit 0 lists all)\n"
-    assert call("program", "list", "--search", "nowhere").output == "campaign number has no such record\n"
+    assert call("program", "list", "--outcome", "timed_out").output == "campaign number has no such record\n"
 
 
 def test_what_is_listed_is_written_as_csv(call, short, tmp_path):
@@ -367,29 +362,6 @@ def test_an_outcome_that_there_is_not_is_an_error(call, short):
     assert (result.exit_code, "Did you mean 'crashed'?" in result.stderr) == (1, True)
 
 
-def test_each_line_stands_beside_who_brought_it(call, short):
-    """And what that step gained."""
-    assert call("program", "blame", "number/6").output.splitlines() == [
-        "--- seed.py",
-        "1  seed                 1  │ def value():",
-        "6  tune_literals  +0.5  2  │     return 6.5",
-    ]
-
-
-def test_json_has_one_line_for_each(call, short):
-    """With the path and the number."""
-    lines = [json.loads(line) for line in call("program", "blame", "number/6", "--json").output.splitlines()]
-    assert [(line["path"], line["number"], line["record"], line["change"]) for line in lines] == [
-        ("seed.py", 1, 1, None),
-        ("seed.py", 2, 6, 0.5),
-    ]
-
-
-def test_a_screened_record_has_no_lines(call, short):
-    """It has no program."""
-    assert call("program", "blame", "number/5").stderr.startswith("evolve: error: number/5 has no program")
-
-
 def test_the_front_is_listed_on_demand(call, home, monkeypatch):
     """With a column for each objective."""
     monkeypatch.setenv("COLUMNS", "200")
@@ -402,8 +374,8 @@ def test_the_front_is_listed_on_demand(call, home, monkeypatch):
         ["number/4", "6", "1.5", "5"],
     ]
     elites = call("program", "list").stdout.splitlines()
-    assert elites[0].split()[4] == "violation"
-    assert elites[-1].split()[:5] == ["number/6", "9", "9", "1", "0.5"]
+    assert elites[-1].split()[:4] == ["number/6", "9", "9", "1"]
+    assert "measured, violation 0.5" in elites[-1]
     found = records(call("program", "list", "--front", "--json"))
     assert [objective["value"] for objective in found[0]["objectives"]] == [3.0, 9.0]
     everything = call("program", "list", "--all").stdout.splitlines()
@@ -422,7 +394,7 @@ def test_a_program_is_shown_with_its_objectives_and_what_it_misses(call, home):
     """And so is one that meets the constraints."""
     aiming_campaign(home).close()
     shown = call("program", "show", "number/6").stdout
-    assert "objectives   length 9 (max), seconds 1 (min)\n" in shown
+    assert "objectives   length 9, seconds 1\n" in shown
     assert "constraints  missed, violation 0.5\n             memory 300, wanted at most 200\n" in shown
     assert "constraints  met\n" in call("program", "show", "number/3").stdout
     assert records(call("program", "show", "number/6", "--json"))[0]["record"]["violation"] == 0.5
@@ -443,8 +415,7 @@ def test_a_held_out_case_is_told_once(call, home):
     held_out_campaign(home, 2.0, 1.0).close()
     text = call("program", "show", "number/2").stdout
     assert (text.count("number/4"), text.count("number/6")) == (1, 1)
-    assert "judged again" not in text
-    assert "each [witnessed, isolation reduced]" in text
+    assert "measured again" not in text
 
 
 def test_a_promoted_program_is_said_to_lose_most_of_its_gain(call, home):
@@ -489,6 +460,6 @@ def test_a_score_of_a_weaker_level_is_marked_where_one_program_is_shown(call, mi
     """In words, and in JSON."""
     assert "[witnessed, isolation reduced (weaker)]" in call("program", "show", "2").stdout
     assert "[witnessed, isolation strict]" in call("program", "show", "3").stdout
-    assert "6.5 (+1.5 to the seed) [judged at reduced (weaker)]" in call("campaign", "show").stdout
+    assert "6.5 (+1.5 to the seed) [evaluated at reduced (weaker)]" in call("campaign", "show").stdout
     found = {line["id"]: line["weaker"] for line in records(call("program", "list", "--all", "--json"))}
     assert found == {1: True, 2: True, 3: False}

@@ -125,7 +125,7 @@ def test_a_seed_cannot_forge_what_is_said_of_it(call, home):
     ("words", "message"),
     [
         (("--set", "archive.islands=2"), "without a campaign only parameters of the task can be set"),
-        (("--set", "task.wind=[1]"), "a parameter is a number, a text or true/false"),
+        (("--set", "task.wind=[1]"), "each to a number, a text or true/false"),
         (("--set", "task.wnd=1"), "the task has no parameter 'wnd'. Did you mean 'wind'?"),
     ],
 )

@@ -1,7 +1,7 @@
 """`evolve run --dry-run`: settings, the first prompt, and what proposals will cost."""
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -9,76 +9,59 @@ import pytest
 from evolve import plugins
 from evolve.campaign.spending import CostEstimate, ModelEstimate
 from evolve.cli import dry_run
-from evolve.cli.request import Layers, Plan
-from evolve.config import ModelSection, ModelsSection, OperatorsSection, Settings
-from evolve.evaluation import Description
+from evolve.config import ModelSection, ModelsSection, Settings
+from evolve.engine import RunRequest
 from evolve.models.prices import Cost
 from evolve.types import Call, Message, Prompt, Section
-from tests.written import Written, number_task, short_campaign
+from tests.written import Written, number_task
 
-JUDGE = Description(
-    stages=("screen", "full"),
-    functions=("certify", "draw"),
-    isolation="reduced: a fake",
-    environment="python 0",
-    limit=25.0,
-)
-
-
-@pytest.fixture
-def settings(tmp_path: Path):
-    """Those of a campaign."""
-    with short_campaign(tmp_path) as campaign:
-        return campaign.settings
+DRY = {
+    "settings": {"judges": 2, "archive": {"islands": 4}},
+    "operators": ("tune_literals", "mutate_ast"),
+    "budget": "30programs",
+    "stages": ("screen", "full"),
+    "functions": ("certify", "draw"),
+    "limit": 25.0,
+    "isolation": "reduced: a fake",
+    "environment": "python 0",
+    "foreseen": None,
+}
 
 
-def test_it_tells_the_task_what_its_judge_says_and_the_settings(settings):
-    """As keys that --set takes, each with where it comes from unless it is the default."""
-    layers = Layers({"task": "number", "judges": 2}, (), {"budget": ["30programs"]}, "search.toml")
-    text = dry_run.format_plan(Plan(settings, number_task(), plugins.load(), layers=layers), JUDGE)
+def request(task=None, **fields) -> RunRequest:
+    """A run on the number, with these settings."""
+    settings = Settings(**{"task": "number", "judges": 1, **fields})
+    return RunRequest(settings, task or number_task(), plugins.load(), Path())
+
+
+def test_it_tells_the_task_what_its_evaluator_says_and_the_settings():
+    """As keys that --set takes."""
+    text = dry_run.format_run(request(), DRY)
     for line in (
-        "what would run; nothing was made and nothing is judged",
+        "what would run; nothing was made and nothing is evaluated",
         "fitness      nearness, max, deterministic",
         "stages       screen, full; at most 25 s in all",
         "evaluator    loads; it also has certify, draw",
         "isolation    reduced: a fake",
         "grants       nothing beyond the usual",
-        "judged with  python 0",
+        "environment  python 0",
         "axes         size [0, 10] x 5",
         "anchors      8 Later, 3 Early",
-        "operators    tune_literals, mutate_ast (if the seed is judged within 1 s)",
+        "operators    tune_literals, mutate_ast",
         "budget       30programs",
-        "  judges = 2    (command line)",
-        '  budget = ["30programs"]    (search.toml)',
-        "  archive.islands = 4\n",
+        "  judges = 2",
+        "  archive.islands = 4",
     ):
         assert line in text, line
 
 
-def test_of_an_operator_that_is_used_in_any_case_it_names_no_condition(settings):
-    """Because it was asked for, or because seconds must not decide."""
-    for changes in ({"operators": OperatorsSection(names=("mutate_ast",))}, {"deterministic": True}):
-        text = dry_run.format_plan(Plan(settings.model_copy(update=changes), number_task(), plugins.load()), JUDGE)
-        assert "mutate_ast\n" in text
-
-
-def test_of_a_noisy_task_it_says_how_often_its_seed_is_measured(settings):
-    """And that more of a campaign is more of it."""
+def test_of_a_noisy_task_it_says_how_often_its_seed_is_measured():
+    """Its evaluator may have no other functions."""
     task = number_task(deterministic=False, axes=(), anchors=())
-    plan = Plan(settings, task, plugins.load(), "number", {"judges": 2})
-    text = dry_run.format_plan(plan, Description(stages=("evaluate",), limit=20.0))
+    text = dry_run.format_run(request(task), {**DRY, "functions": ()})
     assert "noisy, its seed is measured 5 times" in text
-    assert "more of campaign number" in text
     assert "axes         default" in text
     assert "evaluator    loads\n" in text
-
-
-def test_as_a_value_it_has_the_settings_apart_from_where_they_come_from(settings):
-    """What is no source is the default."""
-    dry = dry_run.describe_plan(Plan(settings, number_task(), plugins.load(), layers=Layers({"judges": 2})), JUDGE)
-    assert (dry.settings["judges"], dict(dry.sources)) == (2, {"judges": "command line"})
-    assert (dry.task, dry.stages, dry.limit) == ("number", ("screen", "full"), 25.0)
-    assert dry.operators == ("tune_literals", "mutate_ast")
 
 
 MAILBOX = ModelSection(
@@ -86,15 +69,14 @@ MAILBOX = ModelSection(
 )
 
 
-def plan(*members: ModelSection, **fields: object) -> Plan:
+def plan(*members: ModelSection, **fields: object) -> RunRequest:
     """A campaign on the number, with these models."""
-    settings = Settings(task="number", judges=1, models=ModelsSection(members=members), **fields)
-    return Plan(settings, number_task(), plugins.load())
+    return request(models=ModelsSection(members=members), **fields)
 
 
 def test_the_first_prompt_shows_the_seed_which_is_not_judged():
     """Task, rules and the seed, as the operator's first step will read them."""
-    found = dry_run.preview_cost(plan(MAILBOX, budget=("10calls",)), None)
+    found = dry_run.preview_cost(plan(MAILBOX, budget=("10calls",)))
     assert [message.role for message in found.prompt.messages] == ["system", "user"]
     assert "Find the number." in found.prompt.messages[0].text
     assert "Not judged." in found.prompt.messages[1].text
@@ -105,13 +87,10 @@ def test_the_first_prompt_shows_the_seed_which_is_not_judged():
 
 def test_without_a_model_that_proposes_nothing_is_foreseen():
     """Neither without models, nor with one for other purposes alone."""
-    assert dry_run.preview_cost(plan(), None) is None
-    settings = plan(MAILBOX).settings
-    other = settings.models.model_copy(update={"purposes": {"reflect": "person"}})
-    assert (
-        dry_run.preview_cost(Plan(settings.model_copy(update={"models": other}), number_task(), plugins.load()), None)
-        is None
-    )
+    assert dry_run.preview_cost(plan()) is None
+    models = ModelsSection(members=(MAILBOX,)).model_copy(update={"purposes": {"reflect": "person"}})
+    settings = request().settings.model_copy(update={"models": models})
+    assert dry_run.preview_cost(replace(request(), settings=settings)) is None
 
 
 def test_more_of_a_campaign_begins_with_its_best_and_what_is_left(tmp_path: Path):
@@ -121,14 +100,15 @@ def test_more_of_a_campaign_begins_with_its_best_and_what_is_left(tmp_path: Path
     written.called(Call("person", prompt_tokens=10))
     written.proposal(6.0, operator="diff", model="person")
     with written.campaign as campaign:
-        found = dry_run.preview_cost(Plan(campaign.settings, campaign.task, campaign.plugins), campaign)
+        more = RunRequest(campaign.settings, campaign.task, campaign.plugins, tmp_path, campaign=campaign)
+        found = dry_run.preview_cost(more)
     assert "    return 6" in found.prompt.messages[1].text
     assert found.estimate.models[0].proposals == 9
 
 
 def test_what_is_foreseen_is_plain_data():
     """For `--json`."""
-    found = json.loads(json.dumps(asdict(dry_run.preview_cost(plan(MAILBOX), None))))
+    found = json.loads(json.dumps(asdict(dry_run.preview_cost(plan(MAILBOX)))))
     assert found["operator"] == "diff"
     assert found["estimate"]["models"][0]["usual"]["calls"] == 1
 
@@ -146,15 +126,13 @@ ESTIMATE = CostEstimate(
 
 def test_an_estimate_tells_suppositions_and_bounds_apart():
     """And how many proposals a budget pays for, by each model."""
-    rows = dict(dry_run.cost_facts(ESTIMATE, "5usd", 24_000))
-    assert rows["first prompt"] == "about 1,454 tokens; later ones tell more, up to 24,000 (prompts.tokens)"
+    rows = dict(dry_run.format_costs(ESTIMATE, "5usd"))
     assert rows["a proposal"].splitlines()[:2] == [
         "small: about 2,454 tokens, 0.012 usd; at most 22,500 tokens, 0.25 usd",
         "own: about 2,454 tokens, 10 GPU seconds; at most 22,500 tokens, 1.5 GPU hours",
     ]
-    assert "an answer of 1,000 tokens" in rows["a proposal"]
-    assert rows["pays for"].splitlines() == [
-        "what is left of 5usd pays for such proposals, where one model makes them all",
+    assert "about 1,454 tokens, one call, and an answer of 1,000 tokens" in rows["a proposal"]
+    assert rows["5usd pays for"].splitlines() == [
         "small: about 406, and 20 at least",
         "own: as many as there is time for",
         "huge: none",

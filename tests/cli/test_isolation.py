@@ -189,7 +189,7 @@ def option_of(words: str) -> bool:
 
 @pytest.mark.parametrize(
     "words",
-    ["run", "program evaluate", "program add", "program show", "task check", "campaign rejudge"],
+    ["run", "program evaluate", "program add", "task check", "campaign rejudge"],
 )
 def test_every_command_that_judges_takes_the_level(words: str) -> None:
     """By the same option."""

@@ -78,7 +78,7 @@ def test_calls_are_listed_the_newest_last(call, told):
 def test_a_step_is_shown_with_its_texts(call, told):
     """Each line of a prompt and of a reply behind the mark that no line of ours has."""
     shown = call("model", "calls", "--step", "1").stdout
-    assert shown.splitlines()[0] == "step        1, call 0, to propose"
+    assert shown.splitlines()[0] == "call        0 of step 1, to propose"
     assert shown.endswith(
         "--- system: rules (9 characters)\n  │ Be brief.\n\n--- user: task (8 characters)\n  │ Find it.\n\n"
         "--- user: parent (21 characters)\n  │ def f():\n  │     return 1\n\n--- reply (5 characters)\n  │ x = 1\n"
@@ -134,7 +134,7 @@ def test_the_check_of_a_model_is_none_of_a_step(call, home):
     found.campaign.close()
     assert call("model", "calls").stdout.splitlines()[1].split()[:4] == ["0", "-", "check", "me"]
     shown = call("model", "calls", "--step", "0").stdout.splitlines()
-    assert shown[0] == "step    none: to see whether the model answers, before a run"
+    assert shown[0] == "call    - of step 0, to check"
     assert not [line for line in shown if line.startswith(("request", "---"))]
 
 
@@ -142,7 +142,7 @@ def test_a_folder_that_there_is_not_is_not_made_for_a_cassette(call, home, told)
     """It may be misspelt."""
     result = call("model", "calls", "--cassette", home / "nowhere" / "x")
     assert (result.exit_code, result.stdout) == (1, "")
-    assert "there is no such folder. Do: make it, or name another place" in result.stderr
+    assert "No such file or directory. Do: name another place" in result.stderr
     assert not (home / "nowhere").exists()
 
 
@@ -159,8 +159,8 @@ def test_a_campaign_becomes_a_cassette(call, home, told):
     result = call("model", "calls", "number", "--cassette", path)
     assert result.exit_code == 0, result.output
     assert result.stdout.splitlines() == [
-        f"3 answers were written to {path}; to replay them:",
-        "evolve campaign export-config number search.toml",
+        f"3 of 3 answers are new in {path}; to replay them:",
+        "evolve campaign config number > search.toml",
         f"evolve run -c search.toml --model me=cassette:{path}",
     ]
 

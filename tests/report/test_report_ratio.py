@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from evolve import report, wording
-from evolve.cli.summary import best_facts
+from evolve.cli.summary import format_best_program
 from evolve.statistics import zero_floor
 from evolve.types import Fitness, MachineMeasured
 from tests.written import Written, number_task
@@ -74,13 +74,13 @@ def test_before_the_seed_was_measured_twice_there_is_no_floor(tmp_path):
 def test_the_end_of_a_run_has_a_row_for_it_where_the_task_says_so(tmp_path):
     """And no other task has one."""
     with campaign(tmp_path, 0.5).campaign as opened:
-        rows = dict(best_facts(opened, report.best(opened), None))
+        rows = dict(format_best_program(opened, report.best(opened), None))
     assert rows["ratio"].splitlines()[0].endswith("by what was measured after it won")
     plain = Written(tmp_path / "plain", number_task())
     plain.seed()
     with plain.campaign as opened:
         assert report.best(opened).ratio is None
-        assert "ratio" not in dict(best_facts(opened, report.best(opened), None))
+        assert "ratio" not in dict(format_best_program(opened, report.best(opened), None))
 
 
 @pytest.mark.parametrize("gain", [-900.0, 900.0])

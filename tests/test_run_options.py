@@ -6,7 +6,8 @@ import pytest
 
 from evolve import plugins
 from evolve.campaign import Campaign
-from evolve.cli.request import Layers, Request, continued_plan, new_plan
+from evolve.config import Settings, settings_from
+from evolve.run_options import RunOptions, merge_settings, plan_more, plan_new
 from evolve.task import folders
 from evolve.types import ConfigError, TaskError
 from tests.written import Written, number_task
@@ -38,20 +39,9 @@ def home(tmp_path: Path) -> Path:
     return home
 
 
-def request(task: object = None, **words: object) -> Request:
+def request(task: object = None, **words: object) -> RunOptions:
     """A command line."""
-    values = {
-        "task": None if task is None else str(task),
-        "resume": None,
-        "name": None,
-        "budget": (),
-        "seed": None,
-        "strategy": None,
-        "judges": None,
-        "assignments": (),
-        "deterministic": False,
-    }
-    return Request(**{**values, **words})
+    return RunOptions(task=None if task is None else str(task), **words)
 
 
 def test_a_new_plan_holds_what_was_said_and_makes_nothing(folder, home):
@@ -64,7 +54,7 @@ def test_a_new_plan_holds_what_was_said_and_makes_nothing(folder, home):
         strategy="random",
         assignments=("task.n=4", "archive.islands=2"),
     )
-    plan = new_plan(words, plugins.load(), home)
+    plan = plan_new(words, plugins.load(), home)
     assert (plan.settings.seed, plan.settings.judges, plan.settings.strategy.name) == (3, 1, "random")
     assert (plan.settings.budget, plan.settings.archive.islands) == (("5programs",), 2)
     assert dict(plan.task.parameters) == {"n": 4}
@@ -99,31 +89,8 @@ def test_a_new_plan_holds_what_was_said_and_makes_nothing(folder, home):
 def test_what_is_wrong_with_a_new_campaign_is_one_error(folder, home, words, error, message):
     """And nothing is made."""
     with pytest.raises(error) as caught:
-        new_plan(request(folder, **words), plugins.load(), home)
+        plan_new(request(folder, **words), plugins.load(), home)
     assert message in str(caught.value)
-    assert list(home.iterdir()) == []
-
-
-@pytest.mark.parametrize(
-    ("text", "words", "message"),
-    [
-        ("[strategy]\nislands = 2", {}, "search.toml: unknown setting 'strategy.islands'"),
-        ("strategy = 'island'", {}, "search.toml: no strategy is called 'island'. Did you mean 'islands'?"),
-        ("[parameters]\nm = 2", {}, "search.toml: {folder}/task.toml: the task has no parameter 'm'"),
-        ("budget = '5parsecs'", {}, "search.toml: a budget cannot be used"),
-        ("budget = ['5s', '7s']", {}, "search.toml: two budgets count seconds"),
-        ("seed = 3", {"strategy": "island"}, "no strategy is called 'island'"),
-        ("task = './nowhere'", {"task": None}, "search.toml: there is no task folder"),
-    ],
-)
-def test_what_is_wrong_in_a_campaign_file_is_told_of_it(folder, home, tmp_path, text, words, message):
-    """And what is wrong on the command line is not."""
-    file = tmp_path / "search.toml"
-    file.write_text(f"schema = 1\n{text}\n")
-    with pytest.raises((ConfigError, TaskError)) as caught:
-        new_plan(request(**{"task": folder, "file": str(file), **words}), plugins.load(), home)
-    told = str(caught.value).replace(f"{tmp_path}/search.toml", "search.toml")
-    assert told.startswith(message.format(folder=folder))
     assert list(home.iterdir()) == []
 
 
@@ -132,41 +99,41 @@ def test_a_campaign_file_may_name_the_task(folder, home, tmp_path):
     (tmp_path / "search.toml").write_text(
         "schema = 1\ntask = 'tasks/number'\nseed = 3\njudges = 1\n[parameters]\nn = 9\n"
     )
-    plan = new_plan(request(file=str(tmp_path / "search.toml"), seed=4), plugins.load(), home)
+    plan = plan_new(request(file=str(tmp_path / "search.toml"), seed=4), plugins.load(), home)
     assert (plan.task.folder, plan.settings.seed, plan.settings.judges) == (str(folder), 4, 1)
-    assert (dict(plan.task.parameters), plan.layers.source("judges")) == ({"n": 9}, str(tmp_path / "search.toml"))
+    assert dict(plan.task.parameters) == {"n": 9}
 
 
 def test_a_campaign_needs_a_task(home):
     """Unless it goes on with one."""
     with pytest.raises(ConfigError, match="there is no TASK"):
-        new_plan(request(), plugins.load(), home)
+        plan_new(request(), plugins.load(), home)
 
 
 def test_a_name_that_is_taken_is_refused(folder, home):
     """Before anything starts."""
     Written(home, name="mine").campaign.close()
     with pytest.raises(ConfigError, match="there is a campaign 'mine' already"):
-        new_plan(request(folder, name="mine"), plugins.load(), home)
+        plan_new(request(folder, name="mine"), plugins.load(), home)
 
 
 def test_a_deterministic_campaign_may_count_programs(folder, home):
     """Which two runs do alike."""
-    plan = new_plan(request(folder, deterministic=True, budget=("5programs",)), plugins.load(), home)
+    plan = plan_new(request(folder, deterministic=True, budget=("5programs",)), plugins.load(), home)
     assert plan.settings.deterministic
 
 
 @pytest.mark.parametrize("other", ["60s", "5programs", "until=07:30", "fitness=2.6"])
 def test_a_budget_in_money_may_stand_beside_one_that_can_be_spent(folder, home, other):
     """The other one ends the campaign."""
-    plan = new_plan(request(folder, budget=("5usd", other)), plugins.load(), home)
+    plan = plan_new(request(folder, budget=("5usd", other)), plugins.load(), home)
     assert plan.settings.budget == ("5usd", other)
 
 
 @pytest.fixture
 def begun(folder: Path, home: Path) -> Campaign:
     """A campaign on the task of the folder, with two of 30 programs judged."""
-    task = new_plan(request(folder), plugins.load(), home).task
+    task = plan_new(request(folder), plugins.load(), home).task
     written = Written(
         home, number_task(folder=str(folder), version=task.version, parameters=task.parameters), task=str(folder)
     )
@@ -179,14 +146,14 @@ def begun(folder: Path, home: Path) -> Campaign:
 
 def test_going_on_keeps_the_settings(begun):
     """The old total stands, and so does the task."""
-    plan = continued_plan(request(), begun)
+    plan = plan_more(request(), begun, begun.log.path.parents[2])
     assert (plan.settings, dict(plan.changes), plan.name) == (begun.settings, {}, "number")
 
 
 def test_going_on_may_change_budget_and_judges(begun, folder):
     """Nothing is written by that."""
     events = begun.log.count()
-    plan = continued_plan(request(folder, budget=("40programs",), judges=1), begun)
+    plan = plan_more(request(folder, budget=("40programs",), judges=1), begun, begun.log.path.parents[2])
     assert dict(plan.changes) == {"budget": ["40programs"], "judges": 1}
     assert (plan.settings.budget, plan.settings.judges) == (("40programs",), 1)
     assert begun.log.count() == events
@@ -195,7 +162,7 @@ def test_going_on_may_change_budget_and_judges(begun, folder):
 def test_going_on_may_change_what_may_change_while_a_campaign_runs(begun, folder):
     """By `--set`, beside the options; and what a run reads when it begins."""
     assignments = ("confirm.share=0.5", "judges=3", "trackers.names=['jsonl']")
-    plan = continued_plan(request(folder, budget=("40programs",), assignments=assignments), begun)
+    plan = plan_more(request(folder, budget=("40programs",), assignments=assignments), begun, begun.log.path.parents[2])
     assert sorted(plan.changes) == ["budget", "confirm", "judges", "trackers"]
     assert (plan.settings.confirm.share, plan.settings.confirm.z, plan.settings.judges) == (0.5, 2.0, 3)
     assert plan.settings.trackers.names == ("jsonl",)
@@ -203,17 +170,17 @@ def test_going_on_may_change_what_may_change_while_a_campaign_runs(begun, folder
 
 def test_going_on_may_name_other_trackers(begun, folder):
     """In the place of those that it had."""
-    plan = continued_plan(request(folder, trackers=("tensorboard",)), begun)
+    plan = plan_more(request(folder, trackers=("tensorboard",)), begun, begun.log.path.parents[2])
     assert plan.changes == {"trackers": {"names": ["tensorboard"], "settings": {}}}
 
 
 def test_a_tracker_that_there_is_not_is_found_before_anything_is_made(folder, home):
     """With its settings."""
     with pytest.raises(ConfigError, match=r"no tracker is called 'jsnl'\. Did you mean 'jsonl'\?"):
-        new_plan(request(folder, trackers=("jsnl",)), plugins.load(), home)
+        plan_new(request(folder, trackers=("jsnl",)), plugins.load(), home)
     wrong = ("trackers.settings.jsonl.fil=x",)
     with pytest.raises(ConfigError, match="'jsonl' has no setting 'fil'"):
-        new_plan(request(folder, trackers=("jsonl",), assignments=wrong), plugins.load(), home)
+        plan_new(request(folder, trackers=("jsonl",), assignments=wrong), plugins.load(), home)
 
 
 @pytest.mark.parametrize(
@@ -236,27 +203,27 @@ def test_a_tracker_that_there_is_not_is_found_before_anything_is_made(folder, ho
 def test_what_is_wrong_with_going_on_is_one_error(begun, words, message):
     """What, got, do this."""
     with pytest.raises(ConfigError) as caught:
-        continued_plan(request(**words), begun)
+        plan_more(request(**words), begun, begun.log.path.parents[2])
     assert message in str(caught.value)
 
 
 def test_saying_again_what_is_so_is_no_change(begun):
     """The same seed and strategy."""
-    assert dict(continued_plan(request(seed=0, strategy="islands"), begun).changes) == {}
+    assert dict(plan_more(request(seed=0, strategy="islands"), begun, begun.log.path.parents[2]).changes) == {}
 
 
 def test_a_task_that_has_changed_is_refused(begun, folder):
     """Its scores would not compare."""
     (folder / "evaluator.py").write_text("other = 1\n")
     with pytest.raises(ConfigError, match="has changed since campaign 'number' began"):
-        continued_plan(request(), begun)
+        plan_more(request(), begun, begun.log.path.parents[2])
 
 
 def test_a_task_whose_folder_is_gone_says_where_it_was(begun, folder, tmp_path):
     """And how to say where it is now."""
     folder.rename(tmp_path / "moved")
     with pytest.raises(TaskError) as caught:
-        continued_plan(request(), begun)
+        plan_more(request(), begun, begun.log.path.parents[2])
     assert f"the folder of task 'number' is gone: it was {folder}. Do: say where it is now" in str(caught.value)
     assert "evolve run PATH --continue number" in str(caught.value)
 
@@ -264,10 +231,10 @@ def test_a_task_whose_folder_is_gone_says_where_it_was(begun, folder, tmp_path):
 def test_a_folder_that_was_moved_and_renamed_is_the_same_task(begun, folder, tmp_path):
     """As long as its files are."""
     moved = folder.rename(tmp_path / "moved")
-    assert continued_plan(request(moved), begun).task.folder == str(moved)
+    assert plan_more(request(moved), begun, begun.log.path.parents[2]).task.folder == str(moved)
     (moved / "evaluator.py").write_text("other = 1\n")
     with pytest.raises(ConfigError, match="is on the task 'number', got 'moved'"):
-        continued_plan(request(moved), begun)
+        plan_more(request(moved), begun, begun.log.path.parents[2])
 
 
 def test_a_campaign_on_a_file_is_named_after_the_file(tmp_path, home, monkeypatch):
@@ -275,11 +242,11 @@ def test_a_campaign_on_a_file_is_named_after_the_file(tmp_path, home, monkeypatc
     monkeypatch.chdir(tmp_path)
     folders.create("mine", "one-file", tmp_path / "work")
     (tmp_path / "work" / "problem.py").rename(tmp_path / "work" / "route.py")
-    assert new_plan(request("work/route.py"), plugins.load(()), home).name == "route"
+    assert plan_new(request("work/route.py"), plugins.load(()), home).name == "route"
     (tmp_path / "work" / "route.py").rename(tmp_path / "work" / "problem.py")
-    assert new_plan(request("work/problem.py"), plugins.load(()), home).name == "problem"
-    assert new_plan(request("work"), plugins.load(()), home).name is None
-    assert new_plan(request("work/problem.py", name="own"), plugins.load(()), home).name == "own"
+    assert plan_new(request("work/problem.py"), plugins.load(()), home).name == "problem"
+    assert plan_new(request("work"), plugins.load(()), home).name is None
+    assert plan_new(request("work/problem.py", name="own"), plugins.load(()), home).name == "own"
 
 
 FILE = {
@@ -291,14 +258,14 @@ FILE = {
 }
 
 
-def layers(words: dict | None = None, *assignments: str) -> Layers:
-    """Those of the file above, and more."""
-    return Layers(words or {}, assignments, FILE, "search.toml")
+def merged(given: dict | None = None, *assignments: str, file: dict = FILE) -> Settings:
+    """The settings of the file above, and more."""
+    return settings_from(merge_settings(file, given or {}), assignments)
 
 
 def test_the_command_line_wins_over_the_file_and_set_over_both():
     """Key by key."""
-    settings = layers({"seed": 2, "task": "of_words", "budget": ["5s"]}, "seed=3", "task.n=4").settings()
+    settings = merged({"seed": 2, "task": "of_words", "budget": ["5s"]}, "seed=3", "task.n=4")
     assert (settings.seed, settings.task, settings.budget) == (3, "of_words", ("5s",))
     assert settings.parameters == {"n": 4, "m": 3}
 
@@ -308,39 +275,15 @@ def test_the_command_line_wins_over_the_file_and_set_over_both():
 )
 def test_another_strategy_takes_nothing_of_the_settings_of_the_files(name, settings):
     """They are not its own."""
-    found = layers({"strategy": {"name": name}}).settings().strategy
+    found = merged({"strategy": {"name": name}}).strategy
     assert (found.name, found.settings) == (name, settings)
 
 
 def test_a_file_may_leave_the_name_of_the_default_strategy_out():
     """And the command line may say it."""
     file = {"task": "t", "strategy": {"settings": {"inspirations": 3}}}
-    found = Layers({"strategy": {"name": "islands"}}, (), file, "search.toml").settings().strategy
+    found = merged({"strategy": {"name": "islands"}}, file=file).strategy
     assert (found.name, found.settings) == ("islands", {"inspirations": 3})
-
-
-@pytest.mark.parametrize(
-    ("key", "source"),
-    [
-        ("seed", "command line"),
-        ("archive.islands", "--set archive.islands=5"),
-        ("parameters.n", "--set task.n=4"),
-        ("parameters.m", "search.toml"),
-        ("strategy.settings.inspirations", "search.toml"),
-        ("judges", ""),
-        ("archive.migrants", ""),
-    ],
-)
-def test_every_value_has_a_source(key, source):
-    """None: it is the default."""
-    words = layers({"seed": 2}, "archive.islands=4", "task.n=4", "archive.islands=5")
-    assert words.source(key) == source
-
-
-def test_the_file_alone_is_on_the_task_that_is_meant():
-    """So that what is wrong with it is told of it."""
-    assert layers({"seed": 2, "task": "of_words"}, "seed=4").of_file().settings().task == "of_words"
-    assert layers({"seed": 2}, "seed=4").of_file().settings().seed == 1
 
 
 def test_trackers_of_the_command_line_take_the_files_place_and_keep_their_settings():
@@ -349,5 +292,5 @@ def test_trackers_of_the_command_line_take_the_files_place_and_keep_their_settin
         "task": "t",
         "trackers": {"names": ["jsonl", "wandb"], "settings": {"jsonl": {"file": "x"}, "wandb": {"project": "y"}}},
     }
-    found = Layers({"trackers": {"names": ["jsonl", "tensorboard"]}}, (), file, "search.toml").settings().trackers
+    found = merged({"trackers": {"names": ["jsonl", "tensorboard"]}}, file=file).trackers
     assert (found.names, found.settings) == (("jsonl", "tensorboard"), {"jsonl": {"file": "x"}})

@@ -6,18 +6,15 @@ misspelt kind or address is refused and sent to nobody. A path is stored as an a
 import difflib
 import os
 import re
-import threading
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from evolve.campaign import file
-from evolve.cli.output import one_line, say
 from evolve.config import ModelSection
 from evolve.hookspecs import ModelEntry
 from evolve.plugins import Plugins
-from evolve.types import ConfigError, EvolveError
+from evolve.types import ConfigError
 
 SERVER = "openai"
 """The kind of a model that names none."""
@@ -25,17 +22,12 @@ ADDRESSES = ("base_url", "url")
 """The settings that `@URL` fills, whichever a kind has."""
 MODEL = "model"
 """The setting that names a model among others; its value is the member's name, too."""
-INTERRUPTED_CHECK = "stopped while models were called: nothing was asked, and no log was made or changed."
-_SLOW_SECONDS = 1.0
-"""Seconds of a check until a person is told; a server that loads a model may need minutes."""
 _NAMED = re.compile(r"([A-Za-z0-9][\w.-]*)=(.*)", re.DOTALL)
 _AT = re.compile(r"(.*)@(https?://\S*)", re.DOTALL)
-# A model and an address without its scheme: `m@127.0.0.1:8000`, `m@host:8000/v1`, `m@some.host/v1`.
-_BARE_ADDRESS = re.compile(
-    r".*@(localhost|\d+(\.\d+){3}|\[[0-9a-fA-F:]*\]|[\w.-]+(?=:\d+(/|$))|[\w-]+(\.[\w-]+)+(?=/))(:\d+)?(/\S*)?",
-    re.DOTALL,
+# An address with another scheme or none: `m@ftp://h`, `m@127.0.0.1:8000`, `m@host:8000/v1`, `m@some.host/v1`.
+_OTHER_ADDRESS = re.compile(
+    r"@([A-Za-z][\w+.-]*:/|(localhost|\d+(\.\d+){3}|\[[0-9a-fA-F:]*\]|[\w.-]+(?=:\d+(/|$))|[\w-]+(\.[\w-]+)+(?=/))(:\d+)?(/\S*)?$)"
 )
-_OTHER_SCHEME = re.compile(r"@([A-Za-z][\w+.-]*):/")
 _URL = re.compile(r"[a-z][a-z0-9+.-]*://")
 # No error repeats a name and a password in an address.
 _USER = re.compile(r"://[^/\s]*@")
@@ -55,7 +47,7 @@ def parse_models(specs: Sequence[str], plugins: Plugins) -> tuple[ModelSection, 
             raise ConfigError(f"two models are called {name!r}, got --model {spec}. Do: give one another NAME=")
         while name in found:
             name, number = f"{section.name}-{number}", number + 1
-        found[name] = section if name == section.name else section.model_copy(update={"name": name})
+        found[name] = section.model_copy(update={"name": name})
     return tuple(found.values())
 
 
@@ -65,13 +57,12 @@ def parse_model(spec: str, plugins: Plugins) -> ModelSection:
     name, rest = (named[1], named[2].strip()) if named else ("", spec.strip())
     prefix, colon, behind = rest.partition(":")
     kind, argument = (prefix, behind.strip()) if colon and prefix in plugins.models else (SERVER, rest)
-    entry = plugins.model_kind(kind)
-    without_kind = argument == rest
+    entry, says_kind = plugins.model_kind(kind), argument != rest
     argument, address = _split_address(argument, entry)
     if kind == SERVER and not address:
         _check_address(argument)
-    if without_kind and not address:
-        _check_kind(spec, rest, plugins)
+        if not says_kind:
+            _check_kind(spec, argument, plugins)
     if not argument or _URL.match(argument):
         got = f"--model {_USER.sub('://...@', spec)!r}"
         raise ConfigError(f"{got} names {'a server and no model' if argument else 'no model'}. {_EXAMPLES}")
@@ -90,46 +81,26 @@ def _split_address(argument: str, entry: ModelEntry) -> tuple[str, dict[str, str
     fields = {} if entry.settings is None else entry.settings.model_fields
     setting = next((name for name in ADDRESSES if name in fields), None)
     found = _AT.fullmatch(argument)
-    if setting is None or found is None:
-        return argument, {}
-    return found[1].strip(), {setting: found[2]}
+    return (argument, {}) if setting is None or found is None else (found[1].strip(), {setting: found[2]})
 
 
 def _check_address(argument: str) -> None:
     """Raises `ConfigError` for a model of a hosted server that is more likely one at an address."""
-    scheme = _OTHER_SCHEME.search(argument)
-    if scheme:
+    if _OTHER_ADDRESS.search(argument):
         raise ConfigError(
-            f"--model has an address that begins with neither http:// nor https://, got ...@{scheme[1]}://... "
-            "Do: write MODEL@http://HOST:PORT/v1"
-        )
-    if _BARE_ADDRESS.fullmatch(argument):
-        address = argument.rpartition("@")[2]
-        raise ConfigError(
-            f"--model has an address without http:// or https://, got ...@{address}. Do: write MODEL@http://{address}"
+            "--model has an address that begins with neither http:// nor https://. Do: write MODEL@http://HOST:PORT/v1"
         )
 
 
-def _check_kind(spec: str, rest: str, plugins: Plugins) -> None:
+def _check_kind(spec: str, argument: str, plugins: Plugins) -> None:
     """Raises `ConfigError` for a model of a hosted server that is more likely one of another kind."""
-    before, colon, argument = rest.partition(":")
-    name, equals, kind = before.rpartition("=")
-    if colon and equals and kind in plugins.models:
-        raise ConfigError(
-            f"--model {spec!r} gives a model the name {name!r}: a name has letters, digits, '.', '_' and '-'. "
-            f"Do: write NAME={kind}:{argument}"
-        )
-    near = _nearest_kind(before, plugins) if colon else ""
+    before, colon, behind = argument.partition(":")
+    near = difflib.get_close_matches(before, plugins.models, n=1, cutoff=0.7) if colon else []
     if near:
         raise ConfigError(
-            f"--model {spec!r}: there is no kind of model {before!r}. Did you mean '{near}:'? "
-            f"Do: write {near}:{argument}, or {SERVER}:{rest} where this is a model's name"
+            f"--model {spec!r}: there is no kind of model {before!r}. Did you mean '{near[0]}:'? "
+            f"Do: write {near[0]}:{behind}, or {SERVER}:{argument} where this is a model's name"
         )
-
-
-def _nearest_kind(word: str, plugins: Plugins) -> str:
-    near = difflib.get_close_matches(word, plugins.models, n=1, cutoff=0.7)
-    return near[0] if near else ""
 
 
 def read_campaign_file(path: Path, plugins: Plugins) -> dict[str, Any]:
@@ -147,13 +118,12 @@ def place_models(values: dict[str, Any], folder: Path, plugins: Plugins) -> dict
 
 
 def _place_settings(member: Mapping[str, Any], folder: Path, plugins: Plugins) -> dict[str, Any]:
-    kind, settings = member.get("kind", SERVER), member.get("settings", {})
-    if kind not in plugins.models:
-        return dict(settings)
-    entry = plugins.model_kind(kind)
+    found = plugins.models.get(member.get("kind", SERVER))
     return {
-        key: _make_absolute(value, folder) if isinstance(value, str) and _is_path(entry, key) else value
-        for key, value in settings.items()
+        key: _make_absolute(value, folder)
+        if isinstance(value, str) and found is not None and _is_path(found.entry, key)
+        else value
+        for key, value in member.get("settings", {}).items()
     }
 
 
@@ -173,29 +143,3 @@ def check_models(sections: Sequence[ModelSection], plugins: Plugins) -> None:
             plugins.model_settings(section.kind, section.settings)
         except ConfigError as error:
             raise ConfigError(f"model {section.name!r}: {error}") from error
-
-
-def name_model(section: ModelSection, error: EvolveError, plugins: Plugins) -> EvolveError:
-    """Returns the error with the model's name, and the kind that may be meant before its remedy."""
-    prefix, colon, _ = str(section.settings.get(MODEL, "")).partition(":")
-    near = _nearest_kind(prefix, plugins) if colon and section.kind == SERVER else ""
-    what, do, remedy = str(error).partition(" Do: ")
-    name = "" if what.startswith(f"model {section.name!r}") else f"model {section.name!r}: "
-    note = f"{'' if what.endswith('.') else '.'} Did you mean '{near}:'?" if near else ""
-    return type(error)(f"{name}{what}{note}{do}{remedy}")
-
-
-@contextmanager
-def announce_calls(names: Sequence[str], after: float = _SLOW_SECONDS) -> Iterator[None]:
-    """Tells on stderr which models are being called when the body takes longer than `after` seconds; an interrupt of the body says
-    that no campaign has begun."""
-    timer = threading.Timer(after, say, [f"evolve: calling {one_line(', '.join(names))} ..."], {"err": True})
-    timer.daemon = True
-    if names:
-        timer.start()
-    try:
-        yield
-    except KeyboardInterrupt:
-        raise KeyboardInterrupt(INTERRUPTED_CHECK) from None
-    finally:
-        timer.cancel()

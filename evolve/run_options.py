@@ -1,0 +1,231 @@
+"""Runs from the options of `evolve run` and of `evolve.run`: settings and a task that are known to fit, before anything is made.
+
+Settings of a new campaign come from a campaign file, then from the options, then from `--set`; the later wins.
+No process is started and no file written here; whatever is wrong with the options is found here."""
+
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import evolve.task
+from evolve.assignments import parse_assignment
+from evolve.campaign import Campaign
+from evolve.campaign import file as campaign_file
+from evolve.campaign.campaign import best_confirmed
+from evolve.campaign.fitting import budget_of, check_deterministic, try_settings, with_resource
+from evolve.campaign.retuning import retune
+from evolve.campaign.spending import check_priced, check_spendable
+from evolve.campaign.workspace import new_path
+from evolve.config import Settings, settings_from, validate_settings, with_templates
+from evolve.devices import EVERYTHING, Grant
+from evolve.engine import RunRequest
+from evolve.engine.isolation import wanted_level
+from evolve.model_specs import check_models, parse_models, place_models, read_campaign_file
+from evolve.plugins import Plugins
+from evolve.stop import Budget
+from evolve.types import ConfigError, Scalar, Task, TaskError
+
+_LEAST_SECONDS = 1.0
+"""Seconds of a budget that are worth a run: starting the workers takes as long."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """Options of a run. `resume` is None for a new campaign, a name for that one, empty for the one written last; `file` is a campaign
+    file, `settings` are such a file's values, as Python gives them."""
+
+    task: str | None = None
+    resume: str | None = None
+    name: str | None = None
+    budget: tuple[str, ...] = ()
+    seed: int | None = None
+    strategy: str | None = None
+    judges: int | None = None
+    assignments: tuple[str, ...] = ()
+    deterministic: bool = False
+    file: str | None = None
+    sandbox: str | None = None
+    models: tuple[str, ...] = ()
+    devices: tuple[str, ...] = ()
+    trackers: tuple[str, ...] = ()
+    settings: Mapping[str, Any] | None = None
+
+
+def plan_new(options: RunOptions, plugins: Plugins, home: Path, devices: Grant = EVERYTHING) -> RunRequest:
+    """Returns the run of a new campaign in the workspace `home`; raises `ConfigError` or `TaskError`."""
+    values = merge_settings(_read_file(options, plugins), _read_options(options, plugins))
+    if "task" not in values:
+        raise ConfigError("there is no TASK. Do: name one (evolve task list), or go on with a campaign (--continue)")
+    name = options.name
+    if name:
+        new_path(home, "", name)
+    # The texts of a folder of templates are kept in the settings, so that the log needs no folder.
+    settings = with_templates(settings_from(values, options.assignments))
+    task = evolve.task.load(settings.task, settings.parameters)
+    settings = with_resource(settings, task, plugins)
+    try_settings(settings, task, plugins)
+    check_models(settings.models.members, plugins)
+    check_deterministic(settings, budget_of(settings, task))
+    if name is None and options.task and Path(options.task).is_file() and task.one_file:
+        # A person who names the file looks for its name, where the task's may be that of its folder.
+        name = new_path(home, Path(options.task).stem, None).stem
+    wanted = wanted_level(options.sandbox, settings.sandbox)
+    return RunRequest(settings, task, plugins, home, name, wanted=wanted, devices=devices)
+
+
+def _read_file(options: RunOptions, plugins: Plugins) -> dict[str, Any]:
+    if options.settings is not None:
+        data = {"schema": campaign_file.VERSION, **options.settings}
+        return place_models(campaign_file.values(data, Path.cwd()), Path.cwd(), plugins)
+    return {} if options.file is None else read_campaign_file(Path(options.file), plugins)
+
+
+def _read_options(options: RunOptions, plugins: Plugins) -> dict[str, Any]:
+    members = [one.model_dump(mode="json", exclude_unset=True) for one in parse_models(options.models, plugins)]
+    given: dict[str, Any] = {
+        "task": options.task,
+        "budget": list(options.budget),
+        "seed": options.seed,
+        "judges": options.judges,
+        "deterministic": options.deterministic,
+        "sandbox": options.sandbox,
+        "strategy": {"name": options.strategy} if options.strategy is not None else {},
+        "models": {"members": members} if members else {},
+        "trackers": {"names": list(options.trackers)} if options.trackers else {},
+    }
+    # A number may be 0 on purpose, and 0 == False.
+    return {key: value for key, value in given.items() if value or (value == 0 and value is not False)}
+
+
+def merge_settings(file: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the values of a campaign file with those of the options in their place; of a table the options replace what they name. Another strategy, and
+    trackers that are not named any more, leave their settings behind."""
+    tree = {**file, **given}
+    for key in {"strategy", "models", "trackers"} & given.keys():
+        tree[key] = {**file.get(key, {}), **given[key]}
+    if "strategy" in given:
+        default = Settings.model_fields["strategy"].default.name
+        if given["strategy"]["name"] != file.get("strategy", {}).get("name", default):
+            tree["strategy"] = given["strategy"]
+    if "trackers" in given:
+        names, known = tree["trackers"]["names"], tree["trackers"].get("settings", {})
+        tree["trackers"]["settings"] = {name: known[name] for name in names if name in known}
+    return tree
+
+
+def plan_more(options: RunOptions, campaign: Campaign, home: Path, devices: Grant = EVERYTHING) -> RunRequest:
+    """Returns the run of more of a campaign, with what is given anew; raises `ConfigError` or `TaskError`."""
+    _refuse_fixed(options, campaign)
+    task = _same_task(options, campaign)
+    settings, plugins = campaign.settings.model_dump(mode="json"), campaign.plugins
+    given = {
+        key: value
+        for key, value in _read_options(options, plugins).items()
+        if key in ("budget", "judges", "sandbox", "models", "trackers")
+    }
+    if "models" in given and not campaign.settings.models.members:
+        raise ConfigError(
+            f"campaign {campaign.name!r} began without a model, and keeps its operators, got --model. Do: fork it with models, "
+            f"evolve campaign fork {campaign.name} --model SPEC, or run a new campaign"
+        )
+    merged = merge_settings(settings, given)
+    changes = {key: merged[key] for key in given}
+    if options.assignments:
+        changes |= retune(campaign.name, validate_settings(merged), options.assignments, task, plugins, running=False)
+    changed = validate_settings({**settings, **changes})
+    # The budget that the campaign began with has its dates already; only a new one is read again.
+    budget = budget_of(changed, task) if "budget" in changes else campaign.budget
+    check_priced(budget, changed.models.members, plugins.model_kind)
+    check_spendable(budget, changed.models.members)
+    check_models(changed.models.members, plugins)
+    check_deterministic(changed, budget)
+    _check_something_is_left(budget, campaign)
+    wanted = wanted_level(changes.get("sandbox"), campaign.settings.sandbox)
+    return RunRequest(changed, task, plugins, home, campaign.name, campaign, changes, wanted, devices)
+
+
+def _check_something_is_left(budget: Budget, campaign: Campaign) -> None:
+    now = time.time()
+    progress = campaign.progress
+    left = budget.seconds_left(progress, now)
+    if budget.spent(progress, best_confirmed(campaign), now) or (left is not None and left < _LEAST_SECONDS):
+        raise ConfigError(
+            f"the budget of campaign {campaign.name!r} is spent, {budget}: {progress.programs:,} programs in "
+            f"{progress.seconds:.0f} s. Do: give a larger one; --budget is the campaign's total over all its runs"
+        )
+
+
+def _refuse_fixed(options: RunOptions, campaign: Campaign) -> None:
+    given = {
+        "--name": options.name is not None,
+        "--seed": options.seed not in (None, campaign.settings.seed),
+        "--strategy": options.strategy not in (None, campaign.settings.strategy.name),
+        "--config": options.file is not None,
+        "--deterministic": options.deterministic and not campaign.settings.deterministic,
+    }
+    fixed = [option for option, differs in given.items() if differs]
+    if fixed:
+        raise ConfigError(
+            f"campaign {campaign.name!r} keeps the settings that it began with, got {', '.join(fixed)}. "
+            f"Do: change --budget, --workers, --sandbox, --model or what evolve campaign config {campaign.name} says may change, or run a new campaign"
+        )
+
+
+def _same_task(options: RunOptions, campaign: Campaign) -> Task:
+    """Returns the campaign's task as it is now; one that was moved and renamed is the same task where its files are the same."""
+    found = find_task(campaign, options.task)
+    try:
+        task = evolve.task.load(found, campaign.settings.parameters)
+    except TaskError:
+        # A task of another name need not even have the campaign's parameters.
+        if evolve.task.name_of(found) == campaign.task.name:
+            raise
+        task = None
+    same = task is not None and task.version == campaign.task.version
+    moved = same and not Path(campaign.task.path).exists()
+    if task is None or (task.name != campaign.task.name and not moved):
+        name = evolve.task.name_of(found)
+        raise ConfigError(
+            f"campaign {campaign.name!r} is on the task {campaign.task.name!r}, got {name!r}. "
+            f"Do: --continue NAME with a campaign on {name!r} (evolve campaign list), or leave --continue out"
+        )
+    if not same:
+        raise ConfigError(
+            f"the task {task.name!r} in {task.path} has changed since campaign {campaign.name!r} began, so that scores would not "
+            f"compare. Do: evaluate its elites by the new version, evolve campaign rejudge {campaign.name}; or run a new campaign, "
+            f"evolve run {options.task or found}"
+        )
+    return task
+
+
+def find_task(campaign: Campaign, reference: str | None) -> Path:
+    """Returns where a campaign's task is by `reference`, or where it was; raises `TaskError`."""
+    if reference is not None:
+        return evolve.task.find(reference)
+    place = Path(campaign.task.path)
+    if place.exists():
+        return evolve.task.find(place)
+    try:
+        return evolve.task.find(campaign.settings.task)
+    except TaskError as error:
+        raise TaskError(
+            f"the folder of task {campaign.task.name!r} is gone: it was {place}. "
+            f"Do: say where it is now, evolve run PATH --continue {campaign.name}"
+        ) from error
+
+
+def parse_parameters(assignments: Iterable[str]) -> dict[str, Scalar]:
+    """Returns the task's parameters of `--set task.KEY=VALUE` where there is no campaign, the later ones winning; raises
+    `ConfigError`."""
+    found: dict[str, Scalar] = {}
+    for assignment in assignments:
+        path, value = parse_assignment(assignment)
+        if path[0] != "task" or len(path) != 2 or not isinstance(value, bool | int | float | str):
+            raise ConfigError(
+                f"without a campaign only parameters of the task can be set, each to a number, a text or true/false, got {assignment!r}. "
+                "Do: --set task.KEY=VALUE"
+            )
+        found[path[1]] = value
+    return found
