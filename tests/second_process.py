@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 
-from evolve.evaluation import LocalExecutor, decode_description, encode_description
+from evolve.evaluation import LocalExecutor
 from evolve.hookspecs import ExecutorEntry, ExecutorRequest, Settings, hookimpl
 from evolve.protocols import Executor
 from evolve.types import Description, Needs, SandboxError, Task, canonical
@@ -22,7 +22,7 @@ class SecondProcess:
         command = [sys.executable, "-m", "tests.second_process"]
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self._turn = threading.Lock()
-        self._description = decode_description(self._ask(canonical(encode(request.task)).encode()))
+        self._description = decode(Description, json.loads(self._ask(canonical(encode(request.task)).encode())))
         self._pool = ThreadPoolExecutor(request.slots)
         self._futures: dict[str, Future[bytes]] = {}
 
@@ -72,7 +72,7 @@ def serve() -> None:
     """Reads the task, then jobs; writes the description, then reports."""
     task: Task = decode(Task, json.loads(sys.stdin.readline()))
     with closing(LocalExecutor(task, 1)) as executor:
-        print(encode_description(executor.describe()).decode(), flush=True)
+        print(canonical(encode(executor.describe())), flush=True)
         for line in sys.stdin:
             job_id, job = json.loads(line)
             print(executor.submit(job_id, job.encode()).result().decode(), flush=True)
