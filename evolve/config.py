@@ -5,7 +5,6 @@ An unknown key is an error with its path; every key has a reader."""
 import copy
 import json
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import (
@@ -19,7 +18,6 @@ from pydantic import (
     model_validator,
 )
 
-from evolve import prompts
 from evolve.assignments import parse_assignment, put_value
 from evolve.evaluation.machine import usable_cores
 from evolve.stop import Resource
@@ -381,16 +379,6 @@ def restore_settings(values: Mapping[str, Any]) -> Settings:
     kept = {key: value for key, value in values.items() if key != "cache"}
     outage = {key: value for key, value in values.get("outage", {}).items() if key != "wait_seconds"}
     return validate_settings({**kept, "outage": outage})
-
-
-def with_templates(settings: Settings) -> Settings:
-    """Returns the settings with what their folder of templates holds, so that a log needs no folder; raises `ConfigError` for one that cannot be
-    used."""
-    section = settings.prompts
-    found = prompts.from_folder(Path(section.folder).expanduser()) if section.folder else {}
-    templates = {**found, **section.templates}
-    prompts.check(templates)
-    return settings.model_copy(update={"prompts": section.model_copy(update={"folder": "", "templates": templates})})
 
 
 def _explain(error: ValidationError) -> str:

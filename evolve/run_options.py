@@ -14,11 +14,11 @@ from evolve.assignments import parse_assignment
 from evolve.campaign import Campaign
 from evolve.campaign import file as campaign_file
 from evolve.campaign.campaign import best_confirmed
-from evolve.campaign.fitting import budget_of, check_deterministic, try_settings, with_resource
+from evolve.campaign.fitting import budget_of, check_deterministic, try_settings, with_resource, with_templates
 from evolve.campaign.retuning import retune
 from evolve.campaign.spending import check_priced, check_spendable
 from evolve.campaign.workspace import new_path
-from evolve.config import Settings, settings_from, validate_settings, with_templates
+from evolve.config import Settings, settings_from, validate_settings
 from evolve.devices import EVERYTHING, Grant
 from evolve.engine import RunRequest
 from evolve.engine.isolation import wanted_level

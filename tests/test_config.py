@@ -2,7 +2,8 @@
 
 import pytest
 
-from evolve.config import Settings, settings_from, with_templates
+from evolve.campaign.fitting import with_templates
+from evolve.config import Settings, settings_from
 from evolve.evaluation.machine import usable_cores
 from evolve.types import ConfigError
 

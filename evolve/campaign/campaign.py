@@ -19,14 +19,14 @@ import evolve
 from evolve.archive import Archive
 from evolve.campaign.ensemble import Ensemble
 from evolve.campaign.essence import essence
-from evolve.campaign.fitting import budget_of, date_budget, operators_of, try_settings, with_resource
+from evolve.campaign.fitting import budget_of, date_budget, operators_of, try_settings, with_resource, with_templates
 from evolve.campaign.history import Past, Reader
 from evolve.campaign.progress import Clock
 from evolve.campaign.refusals import NOTHING_NEW
 from evolve.campaign.spending import calls_end_budget
 from evolve.campaign.state import WHILE_RUNNING, State
 from evolve.campaign.workspace import existing_path, new_path, secret_for
-from evolve.config import Settings, restore_settings, with_templates
+from evolve.config import Settings, restore_settings
 from evolve.log import Log, begin
 from evolve.plugins import Plugins, guarded
 from evolve.protocols import Operator, Strategy, View

@@ -4,7 +4,9 @@ Nothing is made here; whatever does not fit is one `ConfigError`, found before t
 
 import time
 from collections.abc import Sequence
+from pathlib import Path
 
+from evolve import prompts
 from evolve.campaign.descriptors import make_archive
 from evolve.campaign.spending import check_priced, check_spendable, spent_by_models_alone
 from evolve.campaign.state import REFLECTION
@@ -15,6 +17,16 @@ from evolve.types import ConfigError, Progress, Task
 from evolve.types.errors import did_you_mean
 
 _TIMES = ("seconds", "gpu_seconds")
+
+
+def with_templates(settings: Settings) -> Settings:
+    """Returns the settings with what their folder of templates holds, so that a log needs no folder; raises `ConfigError` for one that cannot be
+    used."""
+    section = settings.prompts
+    found = prompts.from_folder(Path(section.folder).expanduser()) if section.folder else {}
+    templates = {**found, **section.templates}
+    prompts.check(templates)
+    return settings.model_copy(update={"prompts": section.model_copy(update={"folder": "", "templates": templates})})
 
 
 def budget_of(settings: Settings, task: Task, now: float | None = None) -> Budget:

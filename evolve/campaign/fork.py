@@ -12,10 +12,10 @@ from typing import Any
 
 from evolve.campaign.campaign import Campaign
 from evolve.campaign.descriptors import Descriptors
-from evolve.campaign.fitting import date_budget, operators_of, try_settings, with_resource
+from evolve.campaign.fitting import date_budget, operators_of, try_settings, with_resource, with_templates
 from evolve.campaign.state import State
 from evolve.campaign.workspace import new_path
-from evolve.config import Settings, settings_from, with_templates
+from evolve.config import Settings, settings_from
 from evolve.log import copy
 from evolve.plugins import guarded
 from evolve.types import (

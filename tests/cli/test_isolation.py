@@ -138,7 +138,7 @@ def test_a_campaign_goes_on_at_no_less_than_it_had(machine: Callable[[Level], Me
         machine(Level.REDUCED)
         with pytest.raises(
             SandboxError,
-            match=r"judged at the isolation level 'standard'.*at 'reduced' \(no namespaces and seccomp and landlock \(only Linux",
+            match=r"evaluated at the isolation level 'standard'.*at 'reduced' \(no namespaces and seccomp and landlock \(only Linux",
         ):
             confine_campaign(campaign, WantedLevel(Level.REDUCED, said=True))
         with pytest.raises(SandboxError, match=r"at 'none' \(--sandbox none\)"):
