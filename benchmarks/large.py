@@ -182,7 +182,7 @@ def _program(number: int) -> Program:
 
 def make(home: Path, records: int, name: str = "large") -> Path:
     """Makes the campaign in a workspace; where its log lies."""
-    settings = settings_from({"task": "large", "budget": [f"{2 * records}programs"], "judges": 2})
+    settings = settings_from({"task": "large", "budget": [f"{2 * records}programs"], "workers": 2})
     with Campaign.create(settings, large_task(), plugins.load(), home, name) as campaign:
         maker = Maker(campaign)
         maker.seeded()

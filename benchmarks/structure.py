@@ -93,13 +93,13 @@ class Best:
         """Nothing is shown."""
 
 
-def measure(reference: str, operators: Sequence[str], seed: int, programs: int, judges: int) -> float:
+def measure(reference: str, operators: Sequence[str], seed: int, programs: int, workers: int) -> float:
     """The best fitness of one campaign."""
     task, best = tasks.load(reference), Best()
     values = {
         "task": reference,
         "budget": [f"{programs}programs"],
-        "judges": judges,
+        "workers": judges,
         "seed": seed,
         "operators": {"names": list(operators)},
     }
@@ -112,7 +112,7 @@ def measure(reference: str, operators: Sequence[str], seed: int, programs: int, 
     return best.fitness
 
 
-def compare(reference: str, seeds: int, programs: int, judges: int) -> None:
+def compare(reference: str, seeds: int, programs: int, workers: int) -> None:
     """Prints the best of each campaign, by its operators."""
     for name, operators in SETS.items():
         found = []
@@ -179,7 +179,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="evolve-formula-") as folder:
         for name, text in _FILES.items():
             (Path(folder) / name).write_text(text)
-        compare(given.task or folder, given.seeds, given.programs, given.judges)
+        compare(given.task or folder, given.seeds, given.programs, given.workers)
 
 
 if __name__ == "__main__":

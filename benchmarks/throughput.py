@@ -57,12 +57,12 @@ class Clock:
         """Nothing is shown."""
 
 
-def measure(folder: Path, programs: int, judges: int, means: Means) -> dict[str, float]:
+def measure(folder: Path, programs: int, workers: int, means: Means) -> dict[str, float]:
     """The figures of one campaign of so many programs, which are confined by `means`."""
     for name, text in _FILES.items():
         (folder / name).write_text(text)
     task, clock = tasks.load(folder), Clock()
-    settings = settings_from({"task": str(folder), "budget": [f"{programs}programs"], "judges": judges})
+    settings = settings_from({"task": str(folder), "budget": [f"{programs}programs"], "workers": judges})
     executor = LocalExecutor(task, judges, means=means)
     try:
         described = executor.describe()
@@ -76,7 +76,7 @@ def measure(folder: Path, programs: int, judges: int, means: Means) -> dict[str,
         "programs_per_second": (len(times) - 1) / (times[-1] - times[0]),
         "last_over_first": first / last,
         "programs": len(times),
-        "judges": judges,
+        "workers": judges,
     }
 
 
@@ -90,7 +90,7 @@ def main() -> None:
     given = parser.parse_args()
     means = PLAIN if given.plain else probe().means
     with tempfile.TemporaryDirectory(prefix="evolve-throughput-") as folder:
-        figures = measure(Path(folder), given.programs, given.judges, means)
+        figures = measure(Path(folder), given.programs, given.workers, means)
         report("throughput", figures, WANTED, given.json, {"isolation": means.line})
 
 
