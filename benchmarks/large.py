@@ -1,7 +1,7 @@
 """Makes a log with as many records as are wanted, of every sort that a page shows: a task with axes, objectives and anchors, two models,
 failures with feedback, screened proposals, lessons, certificates.
 
-Records pass the campaign's own fold and log, without judges and without a strategy; the same number and seed make the same campaign."""
+Records pass the campaign's own fold and log, without workers and without a strategy; the same number and seed make the same campaign."""
 
 import argparse
 from pathlib import Path

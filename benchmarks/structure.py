@@ -99,7 +99,7 @@ def measure(reference: str, operators: Sequence[str], seed: int, programs: int, 
     values = {
         "task": reference,
         "budget": [f"{programs}programs"],
-        "workers": judges,
+        "workers": workers,
         "seed": seed,
         "operators": {"names": list(operators)},
     }
@@ -117,7 +117,7 @@ def compare(reference: str, seeds: int, programs: int, workers: int) -> None:
     for name, operators in SETS.items():
         found = []
         for seed in range(seeds):
-            found.append(measure(reference, operators, seed, programs, judges))
+            found.append(measure(reference, operators, seed, programs, workers))
             print(f"{name:14} seed {seed}  {found[-1]:.6g}", flush=True)
         print(f"{name:14} median  {statistics.median(found):.6g}", flush=True)
 
@@ -170,7 +170,7 @@ def main() -> None:
     parser.add_argument("--task", help="only this task instead of the formula")
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--programs", type=int, default=2000)
-    parser.add_argument("--judges", type=int, default=1)
+    parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--edits", type=int, metavar="N", help="only make N children of each file of the engine")
     given = parser.parse_args()
     if given.edits:

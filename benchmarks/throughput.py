@@ -62,8 +62,8 @@ def measure(folder: Path, programs: int, workers: int, means: Means) -> dict[str
     for name, text in _FILES.items():
         (folder / name).write_text(text)
     task, clock = tasks.load(folder), Clock()
-    settings = settings_from({"task": str(folder), "budget": [f"{programs}programs"], "workers": judges})
-    executor = LocalExecutor(task, judges, means=means)
+    settings = settings_from({"task": str(folder), "budget": [f"{programs}programs"], "workers": workers})
+    executor = LocalExecutor(task, workers, means=means)
     try:
         described = executor.describe()
         with Campaign.create(settings, task, plugins.load(), folder, "throughput") as campaign:
@@ -76,7 +76,7 @@ def measure(folder: Path, programs: int, workers: int, means: Means) -> dict[str
         "programs_per_second": (len(times) - 1) / (times[-1] - times[0]),
         "last_over_first": first / last,
         "programs": len(times),
-        "workers": judges,
+        "workers": workers,
     }
 
 
@@ -84,7 +84,7 @@ def main() -> None:
     """Runs the benchmark and prints its figures."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--programs", type=int, default=20_000)
-    parser.add_argument("--judges", type=int, default=2)
+    parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--plain", action="store_true", help="without a sandbox, to see what it costs")
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()

@@ -79,7 +79,7 @@ def test_the_first_prompt_shows_the_seed_which_is_not_judged():
     found = dry_run.preview_cost(plan(MAILBOX, budget=("10calls",)))
     assert [message.role for message in found.prompt.messages] == ["system", "user"]
     assert "Find the number." in found.prompt.messages[0].text
-    assert "Not judged." in found.prompt.messages[1].text
+    assert "Not evaluated." in found.prompt.messages[1].text
     assert "    return 5" in found.prompt.messages[1].text
     (line,) = found.estimate.models
     assert (line.model, line.proposals, line.least) == ("person", 10, 10)
