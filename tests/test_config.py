@@ -3,7 +3,7 @@
 import pytest
 
 from evolve.campaign.fitting import with_templates
-from evolve.config import Settings, settings_from
+from evolve.config import Settings, restore_settings, settings_from
 from evolve.evaluation.machine import usable_cores
 from evolve.types import ConfigError
 
@@ -17,7 +17,7 @@ def test_defaults_need_nothing_but_a_task():
         settings.archive.islands,
         settings.confirm.share,
     ) == ("circle_packing", "islands", 4, 0.2)
-    assert usable_cores() == settings.judges
+    assert usable_cores() == settings.workers
 
 
 def test_assignments_win_over_values():
@@ -47,7 +47,7 @@ def test_task_assignments_are_parameters():
             "unknown setting 'archive.axes.0.bin'. Did you mean 'bins'?",
         ),
         ({}, ["archive.islands=0"], "setting 'archive.islands': Input should be greater than or equal to 1, got 0"),
-        ({}, ["judges=many"], "setting 'judges': "),
+        ({}, ["workers=many"], "setting 'workers': "),
         ({}, ["seed.x=1"], "'seed' in 'seed.x=1' is a value, not a table"),
         ({}, ["islands"], "a setting is written key=value, got 'islands'"),
         ({}, ["=3"], "a setting is written key=value, got '=3'"),
@@ -102,6 +102,15 @@ def test_every_setting_has_a_reader():
     ]
     unread = [name for section in sections for name in section.model_fields if f".{name}" not in text]
     assert unread == []
+
+
+@pytest.mark.parametrize(
+    ("outage", "seconds"), [({"wait_seconds": 5.0}, 5.0), ({"then": "stop"}, 600.0), (None, 600.0)]
+)
+def test_a_log_may_lack_the_wait_for_an_outage(outage, seconds):
+    """One version did not write it; `cache` is older still."""
+    values = {"task": "t", "cache": True} | ({"outage": outage} if outage else {})
+    assert restore_settings(values).outage.wait_seconds == seconds
 
 
 def test_a_folder_of_templates_becomes_their_texts(tmp_path):
