@@ -23,7 +23,7 @@ SLACK = 0.05
 """Share by which budgets that are not spent one by one, such as time, may differ."""
 Reals = npt.NDArray[np.float64]
 
-_UNRELATED = ("workers", "sandbox", "trackers", "outage.model_wait_seconds")
+_UNRELATED = ("workers", "sandbox", "trackers", "outage.wait_seconds", "outage.model_wait_seconds")
 """Settings, and tables of them, that change nothing about the decisions of a search."""
 _APART = ("seed", "budget", "task")
 
