@@ -1,6 +1,6 @@
 """How near the seeds of the kernels in Triton come to what the GPU can do, and how far a seed seems to be from itself.
 
-Each seed is judged through real judges, as in a campaign. Says why there is nothing to measure where there is no GPU, or no torch."""
+Each seed is judged through real workers, as in a campaign. Says why there is nothing to measure where there is no GPU, or no torch."""
 
 import importlib.util
 import sys

@@ -1,7 +1,7 @@
 """Makes a log with as many records as are wanted, of every sort that a page shows: a task with axes, objectives and anchors, two models,
 failures with feedback, screened proposals, lessons, certificates.
 
-Records pass the campaign's own fold and log, without judges and without a strategy; the same number and seed make the same campaign."""
+Records pass the campaign's own fold and log, without workers and without a strategy; the same number and seed make the same campaign."""
 
 import argparse
 from pathlib import Path
@@ -182,7 +182,7 @@ def _program(number: int) -> Program:
 
 def make(home: Path, records: int, name: str = "large") -> Path:
     """Makes the campaign in a workspace; where its log lies."""
-    settings = settings_from({"task": "large", "budget": [f"{2 * records}programs"], "judges": 2})
+    settings = settings_from({"task": "large", "budget": [f"{2 * records}programs"], "workers": 2})
     with Campaign.create(settings, large_task(), plugins.load(), home, name) as campaign:
         maker = Maker(campaign)
         maker.seeded()

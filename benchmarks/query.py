@@ -1,6 +1,6 @@
 """What questions to a campaign of 100,000 records cost once it is open: every report that a page or a command asks for.
 
-The log is written through the campaign's own fold, without judges: six operators, two models, a tenth screened, a fifth failed. Times are processor
+The log is written through the campaign's own fold, without workers: six operators, two models, a tenth screened, a fifth failed. Times are processor
 time, the least of three; a question that is asked again finds what memory kept of it, as in a server."""
 
 import argparse

@@ -1,6 +1,6 @@
 """What a log of 100,000 records costs: replay, memory, disk, and whether a step is as cheap then as it is with 1,000.
 
-Records are settled through the campaign's own fold and log, without judges: programs of 6 kB, two events a record."""
+Records are settled through the campaign's own fold and log, without workers: programs of 6 kB, two events a record."""
 
 import argparse
 import json as json_module

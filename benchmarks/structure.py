@@ -93,13 +93,13 @@ class Best:
         """Nothing is shown."""
 
 
-def measure(reference: str, operators: Sequence[str], seed: int, programs: int, judges: int) -> float:
+def measure(reference: str, operators: Sequence[str], seed: int, programs: int, workers: int) -> float:
     """The best fitness of one campaign."""
     task, best = tasks.load(reference), Best()
     values = {
         "task": reference,
         "budget": [f"{programs}programs"],
-        "judges": judges,
+        "workers": workers,
         "seed": seed,
         "operators": {"names": list(operators)},
     }
@@ -112,12 +112,12 @@ def measure(reference: str, operators: Sequence[str], seed: int, programs: int, 
     return best.fitness
 
 
-def compare(reference: str, seeds: int, programs: int, judges: int) -> None:
+def compare(reference: str, seeds: int, programs: int, workers: int) -> None:
     """Prints the best of each campaign, by its operators."""
     for name, operators in SETS.items():
         found = []
         for seed in range(seeds):
-            found.append(measure(reference, operators, seed, programs, judges))
+            found.append(measure(reference, operators, seed, programs, workers))
             print(f"{name:14} seed {seed}  {found[-1]:.6g}", flush=True)
         print(f"{name:14} median  {statistics.median(found):.6g}", flush=True)
 
@@ -170,7 +170,7 @@ def main() -> None:
     parser.add_argument("--task", help="only this task instead of the formula")
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--programs", type=int, default=2000)
-    parser.add_argument("--judges", type=int, default=1)
+    parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--edits", type=int, metavar="N", help="only make N children of each file of the engine")
     given = parser.parse_args()
     if given.edits:
@@ -179,7 +179,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="evolve-formula-") as folder:
         for name, text in _FILES.items():
             (Path(folder) / name).write_text(text)
-        compare(given.task or folder, given.seeds, given.programs, given.judges)
+        compare(given.task or folder, given.seeds, given.programs, given.workers)
 
 
 if __name__ == "__main__":

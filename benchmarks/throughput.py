@@ -57,13 +57,13 @@ class Clock:
         """Nothing is shown."""
 
 
-def measure(folder: Path, programs: int, judges: int, means: Means) -> dict[str, float]:
+def measure(folder: Path, programs: int, workers: int, means: Means) -> dict[str, float]:
     """The figures of one campaign of so many programs, which are confined by `means`."""
     for name, text in _FILES.items():
         (folder / name).write_text(text)
     task, clock = tasks.load(folder), Clock()
-    settings = settings_from({"task": str(folder), "budget": [f"{programs}programs"], "judges": judges})
-    executor = LocalExecutor(task, judges, means=means)
+    settings = settings_from({"task": str(folder), "budget": [f"{programs}programs"], "workers": workers})
+    executor = LocalExecutor(task, workers, means=means)
     try:
         described = executor.describe()
         with Campaign.create(settings, task, plugins.load(), folder, "throughput") as campaign:
@@ -76,7 +76,7 @@ def measure(folder: Path, programs: int, judges: int, means: Means) -> dict[str,
         "programs_per_second": (len(times) - 1) / (times[-1] - times[0]),
         "last_over_first": first / last,
         "programs": len(times),
-        "judges": judges,
+        "workers": workers,
     }
 
 
@@ -84,13 +84,13 @@ def main() -> None:
     """Runs the benchmark and prints its figures."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--programs", type=int, default=20_000)
-    parser.add_argument("--judges", type=int, default=2)
+    parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--plain", action="store_true", help="without a sandbox, to see what it costs")
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
     means = PLAIN if given.plain else probe().means
     with tempfile.TemporaryDirectory(prefix="evolve-throughput-") as folder:
-        figures = measure(Path(folder), given.programs, given.judges, means)
+        figures = measure(Path(folder), given.programs, given.workers, means)
         report("throughput", figures, WANTED, given.json, {"isolation": means.line})
 
 

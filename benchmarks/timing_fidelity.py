@@ -1,6 +1,6 @@
 """How far times of kernels can be trusted: equal programs against each other, and programs that are 3 % slower, while the other cores work.
 
-Judged as the plugin `kernel` judges: new processes every few rounds, one core, times by processor time, the median over rounds of log ratios in both orders. `aa_spread` is the half-width of the
+Judged as the plugin `kernel` evaluates: new processes every few rounds, one core, times by processor time, the median over rounds of log ratios in both orders. `aa_spread` is the half-width of the
 central 90 % of estimates of a program against itself, with the plugin's defaults. Then a race of at most 24 pairs is run of each of as many slowed and equal programs, and it is counted how often its
 verdict is that they are slower. The program computes, and its data fit into the cache of a core; `--memory` takes the seed of `kernel_softmax` on 8 MB, whose time is that of the memory that all
 cores share. Ends with exit code 1 where a figure is not what is wanted."""

@@ -104,7 +104,7 @@ def run(  # noqa: PLR0913 each is an option of the command line
         budget=_texts(budget),
         seed=seed,
         strategy=strategy,
-        judges=workers,
+        workers=workers,
         deterministic=deterministic,
         sandbox=sandbox,
         models=_texts(model),

@@ -313,7 +313,7 @@ class Settings(SettingsSection):
         description="parameters of the task: `--set task.points=80` changes one. What the task does not declare is an error",
     )
     seed: int = Field(default=0, ge=0, description="the seed of all random decisions; also `--seed`")
-    judges: int = Field(
+    workers: int = Field(
         default_factory=usable_cores,
         ge=1,
         le=1024,
@@ -373,10 +373,14 @@ def validate_settings(tree: Mapping[str, Any]) -> Settings:
         raise ConfigError(_explain(error)) from error
 
 
+_RENAMED = {"judges": "workers"}
+"""Keys of earlier versions with their names of today."""
+
+
 def restore_settings(values: Mapping[str, Any]) -> Settings:
     """Settings that a log holds; it may be older than the removal of a key."""
     # Keys that earlier versions wrote; nothing depends on them any more.
-    kept = {key: value for key, value in values.items() if key != "cache"}
+    kept = {_RENAMED.get(key, key): value for key, value in values.items() if key != "cache"}
     outage = {key: value for key, value in values.get("outage", {}).items() if key != "wait_seconds"}
     return validate_settings({**kept, "outage": outage})
 

@@ -42,7 +42,7 @@ class RunOptions:
     budget: tuple[str, ...] = ()
     seed: int | None = None
     strategy: str | None = None
-    judges: int | None = None
+    workers: int | None = None
     assignments: tuple[str, ...] = ()
     deterministic: bool = False
     file: str | None = None
@@ -88,7 +88,7 @@ def _read_options(options: RunOptions, plugins: Plugins) -> dict[str, Any]:
         "task": options.task,
         "budget": list(options.budget),
         "seed": options.seed,
-        "judges": options.judges,
+        "workers": options.workers,
         "deterministic": options.deterministic,
         "sandbox": options.sandbox,
         "strategy": {"name": options.strategy} if options.strategy is not None else {},
@@ -123,7 +123,7 @@ def plan_more(options: RunOptions, campaign: Campaign, home: Path, devices: Gran
     given = {
         key: value
         for key, value in _read_options(options, plugins).items()
-        if key in ("budget", "judges", "sandbox", "models", "trackers")
+        if key in ("budget", "workers", "sandbox", "models", "trackers")
     }
     if "models" in given and not campaign.settings.models.members:
         raise ConfigError(

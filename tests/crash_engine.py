@@ -123,7 +123,7 @@ class Witness:
 def begin(place: Path, task_folder: Path, budget: str, *, deterministic: bool) -> Ending:
     """A new campaign, in the order of `evolve run`: the judges, the log, the loop."""
     task = evolve.task.load(str(task_folder), {})
-    values = {"task": str(task_folder), "budget": [budget], "judges": SLOTS, "deterministic": deterministic}
+    values = {"task": str(task_folder), "budget": [budget], "workers": SLOTS, "deterministic": deterministic}
     with (
         closing(ListingExecutor(task, place)) as executor,
         Campaign.create(settings_from(values), task, plugins.load(), place) as campaign,

@@ -135,7 +135,7 @@ def seen(place: Path) -> Iterator[Seen]:
         "EVOLVE_SANDBOX": os.environ["EVOLVE_SANDBOX"],
     }
     python, user = ordinary_user(environment)
-    command = [python, "-P", "-m", "evolve", "run", "./number", "--budget", "60s", "--set", "judges=1"]
+    command = [python, "-P", "-m", "evolve", "run", "./number", "--budget", "60s", "--set", "workers=1"]
     engine = subprocess.Popen(
         command,
         cwd=place,

@@ -17,7 +17,7 @@ def test_defaults_need_nothing_but_a_task():
         settings.archive.islands,
         settings.confirm.share,
     ) == ("circle_packing", "islands", 4, 0.2)
-    assert usable_cores() == settings.judges
+    assert usable_cores() == settings.workers
 
 
 def test_assignments_win_over_values():
@@ -47,7 +47,7 @@ def test_task_assignments_are_parameters():
             "unknown setting 'archive.axes.0.bin'. Did you mean 'bins'?",
         ),
         ({}, ["archive.islands=0"], "setting 'archive.islands': Input should be greater than or equal to 1, got 0"),
-        ({}, ["judges=many"], "setting 'judges': "),
+        ({}, ["workers=many"], "setting 'workers': "),
         ({}, ["seed.x=1"], "'seed' in 'seed.x=1' is a value, not a table"),
         ({}, ["islands"], "a setting is written key=value, got 'islands'"),
         ({}, ["=3"], "a setting is written key=value, got '=3'"),

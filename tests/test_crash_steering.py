@@ -108,23 +108,23 @@ def test_requests_that_a_killed_engine_has_taken_are_done_once(place, monkeypatc
 @pytest.mark.parametrize("when", ["before", "after"])
 def test_other_settings_that_a_killed_engine_has_taken_hold_once(place, monkeypatch, when):
     """By the run that was killed or by the next; the log replays to the same."""
-    Inbox(place.log_path).put(Request("00000001", Configure(("budget=['20programs']", "judges=3"))), 1.0)
+    Inbox(place.log_path).put(Request("00000001", Configure(("budget=['20programs']", "workers=3"))), 1.0)
     assert ended(place.start((when, 2))) == -signal.SIGKILL
     assert len(events(place, SettingsChanged)) == (when == "after")
     place.go_on(monkeypatch)
     (change,) = events(place, SettingsChanged)
-    assert (sorted(change.changes), change.request) == (["budget", "judges"], "00000001")
+    assert (sorted(change.changes), change.request) == (["budget", "workers"], "00000001")
     assert Inbox(place.log_path).take_answer("00000001").accepted
     with closing(place.opened()) as campaign:
-        assert (campaign.settings.judges, campaign.state.progress.programs) == (3, 20)
+        assert (campaign.settings.workers, campaign.state.progress.programs) == (3, 20)
     assert_replays(place)
 
 
 def test_other_settings_whose_command_is_killed_are_taken_once(place):
     """By the next command."""
-    killed(place, ("before", 1), "campaign", "config", "task", "--set", "judges=3")
+    killed(place, ("before", 1), "campaign", "config", "task", "--set", "workers=3")
     assert run(place, "campaign", "hint", "task", "later") == 0
-    assert [event.changes for event in events(place, SettingsChanged)] == [{"judges": 3}]
+    assert [event.changes for event in events(place, SettingsChanged)] == [{"workers": 3}]
     assert_replays(place)
 
 

@@ -65,7 +65,7 @@ def test_an_executor_keeps_its_promises(name: str, task: Task, loaded: Plugins) 
 
 
 def test_a_campaign_runs_on_the_executor_that_its_settings_name(tmp_path: Path, task: Task, loaded: Plugins) -> None:
-    values = {"task": "find_x", "budget": ["5programs"], "judges": 2, "executor": {"name": "second"}}
+    values = {"task": "find_x", "budget": ["5programs"], "workers": 2, "executor": {"name": "second"}}
     request = RunRequest(settings_from(values), task, loaded, tmp_path, wanted=WantedLevel(Level.NONE, said=True))
     with open_run(request) as opened:
         assert isinstance(opened.executor, second_process.SecondProcess)

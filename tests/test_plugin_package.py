@@ -94,7 +94,8 @@ def test_it_is_listed(place: Place) -> None:
     lines = [json.loads(line) for line in place.evolve("plugin", "list", "--json").stdout.splitlines()]
     (line,) = [line for line in lines if line["name"] == "example"]
     assert not line["bundled"]
-    assert (line["evaluators"], line["operators"], line["strategies"]) == (["near"], ["count"], ["climb"])
+    expected = {"evaluators": ["near"], "operators": ["count"], "strategies": ["climb"]}
+    assert {kind: line["provides"][kind] for kind in expected} == expected
 
 
 def test_it_keeps_the_contract(place: Place) -> None:

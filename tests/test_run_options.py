@@ -50,12 +50,12 @@ def test_a_new_plan_holds_what_was_said_and_makes_nothing(folder, home):
         folder,
         budget=("5programs",),
         seed=3,
-        judges=1,
+        workers=1,
         strategy="random",
         assignments=("task.n=4", "archive.islands=2"),
     )
     plan = plan_new(words, plugins.load(), home)
-    assert (plan.settings.seed, plan.settings.judges, plan.settings.strategy.name) == (3, 1, "random")
+    assert (plan.settings.seed, plan.settings.workers, plan.settings.strategy.name) == (3, 1, "random")
     assert (plan.settings.budget, plan.settings.archive.islands) == (("5programs",), 2)
     assert dict(plan.task.parameters) == {"n": 4}
     assert list(home.iterdir()) == []
@@ -67,7 +67,7 @@ def test_a_new_plan_holds_what_was_said_and_makes_nothing(folder, home):
         ({"budget": ("-5s",)}, ConfigError, "not above zero"),
         ({"budget": ("5parsecs",)}, ConfigError, "there is no unit 'parsecs'"),
         ({"strategy": "island"}, ConfigError, "no strategy is called 'island'. Did you mean 'islands'?"),
-        ({"judges": 0}, ConfigError, "'judges'"),
+        ({"workers": 0}, ConfigError, "'workers'"),
         ({"seed": -1}, ConfigError, "'seed'"),
         ({"assignments": ("archive.island=2",)}, ConfigError, "unknown setting 'archive.island'. Did you mean"),
         ({"assignments": ("archive",)}, ConfigError, "key=value"),
@@ -97,10 +97,10 @@ def test_what_is_wrong_with_a_new_campaign_is_one_error(folder, home, words, err
 def test_a_campaign_file_may_name_the_task(folder, home, tmp_path):
     """From where it lies; what the command line says wins."""
     (tmp_path / "search.toml").write_text(
-        "schema = 1\ntask = 'tasks/number'\nseed = 3\njudges = 1\n[parameters]\nn = 9\n"
+        "schema = 1\ntask = 'tasks/number'\nseed = 3\nworkers = 1\n[parameters]\nn = 9\n"
     )
     plan = plan_new(request(file=str(tmp_path / "search.toml"), seed=4), plugins.load(), home)
-    assert (plan.task.folder, plan.settings.seed, plan.settings.judges) == (str(folder), 4, 1)
+    assert (plan.task.folder, plan.settings.seed, plan.settings.workers) == (str(folder), 4, 1)
     assert dict(plan.task.parameters) == {"n": 9}
 
 
@@ -153,18 +153,18 @@ def test_going_on_keeps_the_settings(begun):
 def test_going_on_may_change_budget_and_judges(begun, folder):
     """Nothing is written by that."""
     events = begun.log.count()
-    plan = plan_more(request(folder, budget=("40programs",), judges=1), begun, begun.log.path.parents[2])
-    assert dict(plan.changes) == {"budget": ["40programs"], "judges": 1}
-    assert (plan.settings.budget, plan.settings.judges) == (("40programs",), 1)
+    plan = plan_more(request(folder, budget=("40programs",), workers=1), begun, begun.log.path.parents[2])
+    assert dict(plan.changes) == {"budget": ["40programs"], "workers": 1}
+    assert (plan.settings.budget, plan.settings.workers) == (("40programs",), 1)
     assert begun.log.count() == events
 
 
 def test_going_on_may_change_what_may_change_while_a_campaign_runs(begun, folder):
     """By `--set`, beside the options; and what a run reads when it begins."""
-    assignments = ("confirm.share=0.5", "judges=3", "trackers.names=['jsonl']")
+    assignments = ("confirm.share=0.5", "workers=3", "trackers.names=['jsonl']")
     plan = plan_more(request(folder, budget=("40programs",), assignments=assignments), begun, begun.log.path.parents[2])
-    assert sorted(plan.changes) == ["budget", "confirm", "judges", "trackers"]
-    assert (plan.settings.confirm.share, plan.settings.confirm.z, plan.settings.judges) == (0.5, 2.0, 3)
+    assert sorted(plan.changes) == ["budget", "confirm", "trackers", "workers"]
+    assert (plan.settings.confirm.share, plan.settings.confirm.z, plan.settings.workers) == (0.5, 2.0, 3)
     assert plan.settings.trackers.names == ("jsonl",)
 
 
@@ -190,7 +190,7 @@ def test_a_tracker_that_there_is_not_is_found_before_anything_is_made(folder, ho
         ({"budget": ("1s",)}, "is spent, 1s"),
         ({"budget": ("-2s",)}, "not above zero"),
         ({"budget": ("5usd",)}, "no operator of this campaign spends money, got 5usd"),
-        ({"judges": 0}, "'judges'"),
+        ({"workers": 0}, "'workers'"),
         ({"seed": 9}, "keeps the settings that it began with, got --seed"),
         ({"strategy": "random", "name": "new"}, "got --name, --strategy"),
         ({"assignments": ("archive.islands=2",)}, "'archive.islands' cannot change in a campaign that has begun"),

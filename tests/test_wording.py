@@ -135,7 +135,9 @@ def test_an_operators_yield_is_told_with_its_share():
 )
 def test_a_gain_that_is_gone_on_held_out_cases_is_told(searched, gains, lost):
     """Beside the promotion, which asks for no loss alone; in a task that minimises a gain is negative."""
-    cases = tuple(report.CaseScore(f"n={place}", "c/9", "ok", 5.0 + gain, 5.0, True) for place, gain in enumerate(gains))
+    cases = tuple(
+        report.CaseScore(f"n={place}", "c/9", "ok", 5.0 + gain, 5.0, True) for place, gain in enumerate(gains)
+    )
     fitness = Fitness("nearness", "min" if searched < 0 else "max", 4)
     won = best(fitness=5.0 + searched, gain=searched, promoted=True, cases=cases)
     told = wording.held_out(won, [case.case for case in cases], fitness)

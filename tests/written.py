@@ -84,7 +84,7 @@ class Written:
     """An open campaign and the means to add to it. Fitness is as the user writes it, and so is the number in the program."""
 
     def __init__(self, home: Path, on: Task | None = None, name: str | None = None, **settings: object) -> None:
-        values = {"task": "number", "budget": ["30programs"], "judges": 2, **settings}
+        values = {"task": "number", "budget": ["30programs"], "workers": 2, **settings}
         self.task = on or number_task()
         self.campaign = Campaign.create(settings_from(values), self.task, plugins.load(), home, name)
         with self.campaign.log.transaction():

@@ -24,7 +24,7 @@ from evolve.campaign.history import Past, Reader
 from evolve.campaign.progress import Clock
 from evolve.campaign.refusals import NOTHING_NEW
 from evolve.campaign.spending import calls_end_budget
-from evolve.campaign.state import WHILE_RUNNING, State
+from evolve.campaign.state import NOT_FOLDED, State
 from evolve.campaign.workspace import existing_path, new_path, secret_for
 from evolve.config import Settings, restore_settings
 from evolve.log import Log, begin
@@ -153,7 +153,7 @@ class Campaign:
         if until == before:
             return 0
         changes = _changes(self.log, before, until)
-        if all(change.changes.keys() <= WHILE_RUNNING for change in changes):
+        if all(change.changes.keys() <= NOT_FOLDED for change in changes):
             self.settings = _apply(self.settings.model_dump(mode="json"), changes)
         else:
             self._begin(first_event(self.log), _changes(self.log, 0, until))

@@ -22,8 +22,9 @@ from evolve.types import (
     TaskChanged,
 )
 
-_NO_RULE = ("task", "judges", "budget", "trackers")
-"""Settings that decide nothing about what a step does: where the task lies (its version stands beside), when the campaign ends, and who is told of it."""
+_NO_RULE = ("task", "workers", "judges", "budget", "trackers")
+"""Settings that decide nothing about what a step does: where the task lies (its version stands beside), how many workers there are (`judges` in older logs), when the campaign
+ends, and who is told of it."""
 
 _MEMBER = ("name", "weight", "max_tokens", "context_tokens")
 """What decides of a model: which is asked, and what it is asked. Where its answers come from does not: they are in the log, whether a server gave them or a recording."""

@@ -66,8 +66,8 @@ def format_file(campaign: Campaign, folder: Path | None) -> str:
     differs from the defaults."""
     settings = campaign.settings
     values = _prune(settings.model_dump(mode="json", exclude_defaults=True))
-    if settings.judges == usable_cores():
-        values.pop("judges", None)
+    if settings.workers == usable_cores():
+        values.pop("workers", None)
     # The budget of the new campaign decides about its resource.
     for section in (values.get("strategy", {}).get("settings", {}), values.get("models", {})):
         section.pop("resource", None)

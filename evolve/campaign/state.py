@@ -52,8 +52,10 @@ FOUND = frozenset({BOUND, INTEGRITY})
 """Whose rulings rest on what a version of the task has found, and are void under the next one."""
 REFLECTION = "reflect"
 """The operator that writes lessons; the engine asks it, and no strategy does."""
-WHILE_RUNNING = frozenset({"budget", "judges"})
+WHILE_RUNNING = frozenset({"budget", "workers"})
 """Settings that may change while a run goes on."""
+NOT_FOLDED = WHILE_RUNNING | {"judges"}
+"""Settings that the fold does not depend on; older logs call the workers `judges`."""
 NOISE = "noise floor"
 """Why the seed of a noisy task is measured again."""
 
@@ -279,7 +281,7 @@ class State:
             self.lessons.append(event.lesson)
         elif isinstance(event, Paused):
             self.paused = event.paused
-        elif not event.changes.keys() <= WHILE_RUNNING:
+        elif not event.changes.keys() <= NOT_FOLDED:
             # Operators that were refused may propose something new under other settings.
             self.refusals = Refusals()
         self._note_request(event.request)

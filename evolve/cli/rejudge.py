@@ -78,7 +78,7 @@ def _print_cost(campaign: Campaign, plan: Rejudging, *, as_json: bool) -> None:
         rows.append(("to evaluate", f"nothing: this version has evaluated all of it already{left}"))
     else:
         rows.append(("to evaluate", wording.counted(plan.programs, "program")))
-        workers, slots = wording.counted(campaign.settings.judges, "worker"), campaign.settings.judges
+        workers, slots = wording.counted(campaign.settings.workers, "worker"), campaign.settings.workers
         cost = "not known" if each is None else f"about {format_time(plan.programs * each / slots)} on {workers}"
         rows.append(("cost", cost))
     say(facts(rows))

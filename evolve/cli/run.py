@@ -67,7 +67,7 @@ def _only_one(_: click.Context, __: click.Parameter, files: tuple[str, ...]) -> 
     metavar="NAME",
     help="Tell a tracker of each record: jsonl, tensorboard, wandb, ...; may be repeated.",
 )
-@click.option("--workers", "judges", type=int, help="Candidates evaluated side by side.  [default: one per core]")
+@click.option("--workers", type=int, help="Candidates evaluated side by side.  [default: one per core]")
 @click.option(
     "--set", "assignments", multiple=True, metavar="KEY=VALUE", help="Any setting; task.KEY is the task's parameter."
 )

@@ -34,7 +34,7 @@ def format_beginning(campaign: Campaign, isolation: str) -> str:
     """Returns the words before the first record; `isolation` is one line with what is missing for a better level."""
     settings, records, members = campaign.settings, campaign.state.progress.records, campaign.settings.models.members
     verb = f"goes on after {wording.counted(records, 'record')}" if records else "begins"
-    workers = wording.counted(settings.judges, "worker")
+    workers = wording.counted(settings.workers, "worker")
     limit = f"budget {campaign.budget}" if settings.budget else "no budget: Ctrl-C ends it"
     paused = "; it was paused, and is not any more" if campaign.state.paused else ""
     if members:

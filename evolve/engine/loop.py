@@ -221,7 +221,7 @@ class Run:
             self._drain("stopped")
         if self.campaign.settings is not self._settings:
             self._settings = self.campaign.settings
-            self._executor.resize(self._settings.judges)
+            self._executor.resize(self._settings.workers)
             self.dispatcher.retune(self._settings)
             self._budget.retune()
         if self._reason is None:

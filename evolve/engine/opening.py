@@ -98,7 +98,7 @@ def open_executor(
 def open_run(request: RunRequest, open_models: OpenModels | None = Members.open) -> Iterator[OpenRun]:
     """Opens everything that a run needs, and closes it in the opposite order; without `open_models` the run calls no model and no tracker. A new
     campaign's log is made last, when the evaluator has loaded and every model has answered. Raises `EvolveError`."""
-    campaign, settings, slots = request.campaign, request.settings, request.slots or request.settings.judges
+    campaign, settings, slots = request.campaign, request.settings, request.slots or request.settings.workers
     # Before any thread is started: workers inherit a process without locks that another thread holds.
     confinement = request.confine()
     with ExitStack() as resources:

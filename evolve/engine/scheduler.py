@@ -168,7 +168,7 @@ class Scheduler:
         calls = {name: members[name].steps - load.calling.get(name, 0) for name in members.proposing}
         if settings.deterministic:
             return FreeRoom(1 - load.total, calls)
-        return FreeRoom(settings.judges * (1 + WAITING) - load.evaluating, calls, members.ahead)
+        return FreeRoom(settings.workers * (1 + WAITING) - load.evaluating, calls, members.ahead)
 
     def last_measurement(self) -> list[Asked]:
         """Asks for one measurement that the campaign's best still lacks at its end: until it is sure, then the cases. Inside a transaction."""

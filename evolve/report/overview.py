@@ -185,7 +185,7 @@ def find_changed_settings(settings: Mapping[str, Any]) -> tuple[ChangedSetting, 
     return tuple(
         ChangedSetting(key, value, usual.get(key))
         for key, value in flatten_settings(settings)
-        if key not in ("task", "judges") and value != usual.get(key)
+        if key not in ("task", "workers") and value != usual.get(key)
     )
 
 

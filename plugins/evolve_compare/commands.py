@@ -42,7 +42,7 @@ from evolve_view.charts import alone
 @click.option("--budget", multiple=True, help="What each campaign may spend: 500programs, 10m, 2usd.")
 @click.option("--set", "assignments", multiple=True, metavar="KEY=VALUE", help="A setting of all arms.")
 @click.option("--model", "models", multiple=True, metavar="SPEC", help="A language model for all arms.")
-@click.option("--workers", "judges", type=int, help="Candidates evaluated side by side.  [default: one per core]")
+@click.option("--workers", type=int, help="Candidates evaluated side by side.  [default: one per core]")
 @click.option("--name", help="What the names of the campaigns begin with.  [default: the task's, with the budget]")
 @click.option(
     "--read",
@@ -139,7 +139,7 @@ def _common_request(task: str, words: dict[str, Any]) -> RunOptions:
         budget=words["budget"],
         seed=None,
         strategy=None,
-        judges=words["judges"],
+        workers=words["workers"],
         assignments=words["assignments"],
         deterministic=False,
         sandbox=words["sandbox"],

@@ -37,7 +37,7 @@ def check_fairness(arms: Sequence[ComparedArm], resource: Resource) -> tuple[str
     return (
         *_note_difference(judged, "hardware", lambda one: one.conditions.hardware),
         *_note_difference(judged, "isolation", lambda one: one.conditions.isolation),
-        *_note_difference(outcomes, "number of workers", lambda one: str(one.conditions.judges)),
+        *_note_difference(outcomes, "number of workers", lambda one: str(one.conditions.workers)),
         *_note_difference(outcomes, "version of evolve", lambda one: one.conditions.evolve),
         *(note for arm in arms for note in _note_ends(arm)),
         *_note_lengths(outcomes, resource),

@@ -23,7 +23,7 @@ SLACK = 0.05
 """Share by which budgets that are not spent one by one, such as time, may differ."""
 Reals = npt.NDArray[np.float64]
 
-_UNRELATED = ("judges", "sandbox", "trackers", "outage.model_wait_seconds")
+_UNRELATED = ("workers", "sandbox", "trackers", "outage.model_wait_seconds")
 """Settings, and tables of them, that change nothing about the decisions of a search."""
 _APART = ("seed", "budget", "task")
 
@@ -45,7 +45,7 @@ class CampaignConditions:
     evolve: str
     hardware: str
     isolation: str
-    judges: int
+    workers: int
     deterministic: bool
     fitness: Fitness
     anchors: tuple[tuple[float, str], ...]
@@ -158,7 +158,7 @@ def _conditions(campaign: Campaign) -> CampaignConditions:
         evolve=first_event(campaign.log).versions.get("evolve", ""),
         hardware=machine.hardware if machine else "",
         isolation=(machine.isolation if machine else "").partition(":")[0],
-        judges=settings.judges,
+        workers=settings.workers,
         deterministic=campaign.task.deterministic,
         fitness=campaign.task.fitness,
         anchors=tuple((anchor.value, f"{anchor.by} {anchor.year or ''}".strip()) for anchor in campaign.task.anchors),

@@ -92,8 +92,8 @@ def test_a_digest_does_not_depend_on_where_the_task_lies(
     tmp_path: Path, first: Mapping[str, str], second: Mapping[str, str]
 ) -> None:
     """Nor on how it was called."""
-    one = digest_of(Written(tmp_path, number_task(**first), name="one", task="number", judges=1))
-    two = digest_of(Written(tmp_path, number_task(**second), name="two", task="./number", judges=2))
+    one = digest_of(Written(tmp_path, number_task(**first), name="one", task="number", workers=1))
+    two = digest_of(Written(tmp_path, number_task(**second), name="two", task="./number", workers=2))
     assert one == two
 
 

@@ -112,7 +112,7 @@ def test_a_task_is_named_from_where_the_file_lies(
 SETTINGS: list[dict[str, Any]] = [
     {},
     {"budget": []},
-    {"budget": ["60s", "500programs", "fitness=2.5"], "seed": 7, "judges": 17, "deterministic": False},
+    {"budget": ["60s", "500programs", "fitness=2.5"], "seed": 7, "workers": 17, "deterministic": False},
     {"strategy": {"name": "random"}},
     {"strategy": {"name": "islands", "settings": {"inspirations": 3}}},
     {"operators": {"names": ["tune_literals", "perturb_literals"]}},
@@ -145,7 +145,7 @@ def test_what_is_written_is_read_as_the_same_settings(tmp_path: Path, settings: 
 
 def test_what_is_written_is_the_task_and_what_differs_from_the_defaults(tmp_path: Path) -> None:
     """In the order of the settings, in the shape that a person likes."""
-    wanted = {"budget": ["60s"], "seed": 3, "judges": Settings(task="x").judges, "archive": {"islands": 2}}
+    wanted = {"budget": ["60s"], "seed": 3, "workers": Settings(task="x").workers, "archive": {"islands": 2}}
     with Written(tmp_path, number_task(folder=str(tmp_path / "tasks" / "number")), **wanted).campaign as campaign:
         assert file.format_file(campaign, tmp_path / "searches") == (
             "# The search of campaign number. Run it again: evolve run -c FILE\n"

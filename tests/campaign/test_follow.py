@@ -67,10 +67,10 @@ def test_a_changed_budget_is_followed(tmp_path: Path) -> None:
     written.seed(5.0)
     with written.campaign, reading(tmp_path) as followed:
         state = followed.state
-        written.campaign.change({"budget": ["90programs"], "judges": 3})
+        written.campaign.change({"budget": ["90programs"], "workers": 3})
         written.proposal(8.0)
         assert followed.follow() == 2
-        assert (str(followed.budget), followed.settings.judges, followed.state is state) == ("90programs", 3, True)
+        assert (str(followed.budget), followed.settings.workers, followed.state is state) == ("90programs", 3, True)
         with reading(tmp_path) as fresh:
             same(followed, fresh)
 

@@ -13,7 +13,7 @@ FAST = {"name": "gpt-4.1", "settings": {"model": "gpt-4.1"}}
 
 
 def settings(**values: object) -> Settings:
-    return settings_from({"task": "one_number", "budget": ["30programs"], "judges": 2, **values})
+    return settings_from({"task": "one_number", "budget": ["30programs"], "workers": 2, **values})
 
 
 def changed(task: Task, *assignments: str, running: bool = True, **values: object) -> dict[str, object]:
@@ -24,7 +24,7 @@ def changed(task: Task, *assignments: str, running: bool = True, **values: objec
     ("assignment", "key", "value"),
     [
         ("budget=['1h', '500programs']", "budget", ["1h", "500programs"]),
-        ("judges=8", "judges", 8),
+        ("workers=8", "workers", 8),
         ("confirm.share=0.5", "confirm", {"share": 0.5, "z": 2.0, "sigmas": 5.0, "seeds": 5}),
         ("outage.then=stop", None, None),
     ],
@@ -43,8 +43,8 @@ def test_a_change_is_what_differs_by_top_level_key(circle_task, assignment, key,
         ("strategy.name=random", "Do: evolve campaign fork mine --set strategy.name=VALUE"),
         ("operators.settings.tune_literals.sigma=2", "Do: evolve campaign fork mine --set operators.settings=VALUE"),
         ("sandbox=none", "read when a run begins, so that it cannot change meanwhile. Do: evolve campaign stop mine"),
-        ("judgs=3", "unknown setting 'judgs'. Did you mean 'judges'?"),
-        ("judges=0", "setting 'judges': Input should be greater than or equal to 1, got 0"),
+        ("wrkers=3", "unknown setting 'wrkers'. Did you mean 'workers'?"),
+        ("workers=0", "setting 'workers': Input should be greater than or equal to 1, got 0"),
         ("models.members=[{name='a'}]", "read when a run begins, so that it cannot change meanwhile"),
         ("budget=['until=never']", "never"),
         ("budget=['5tokens']", "no operator of this campaign spends tokens"),

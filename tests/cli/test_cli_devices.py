@@ -90,4 +90,4 @@ def test_a_run_judges_on_the_cores_that_it_was_granted(call: Callable[..., Resul
     first = usable()[0]
     shown = call("run", "circle_packing", "--dry-run", "--json", "--devices", f"cpu:{first}")
     assert shown.exit_code == 0
-    assert json.loads(shown.stdout)["settings"]["judges"] == 1
+    assert json.loads(shown.stdout)["settings"]["workers"] == 1

@@ -16,7 +16,7 @@ from evolve.types import Call, Message, Prompt, Section
 from tests.written import Written, number_task
 
 DRY = {
-    "settings": {"judges": 2, "archive": {"islands": 4}},
+    "settings": {"workers": 2, "archive": {"islands": 4}},
     "operators": ("tune_literals", "mutate_ast"),
     "budget": "30programs",
     "stages": ("screen", "full"),
@@ -30,7 +30,7 @@ DRY = {
 
 def request(task=None, **fields) -> RunRequest:
     """A run on the number, with these settings."""
-    settings = Settings(**{"task": "number", "judges": 1, **fields})
+    settings = Settings(**{"task": "number", "workers": 1, **fields})
     return RunRequest(settings, task or number_task(), plugins.load(), Path())
 
 
@@ -49,7 +49,7 @@ def test_it_tells_the_task_what_its_evaluator_says_and_the_settings():
         "anchors      8 Later, 3 Early",
         "operators    tune_literals, mutate_ast",
         "budget       30programs",
-        "  judges = 2",
+        "  workers = 2",
         "  archive.islands = 4",
     ):
         assert line in text, line
@@ -79,7 +79,7 @@ def test_the_first_prompt_shows_the_seed_which_is_not_judged():
     found = dry_run.preview_cost(plan(MAILBOX, budget=("10calls",)))
     assert [message.role for message in found.prompt.messages] == ["system", "user"]
     assert "Find the number." in found.prompt.messages[0].text
-    assert "Not judged." in found.prompt.messages[1].text
+    assert "Not evaluated." in found.prompt.messages[1].text
     assert "    return 5" in found.prompt.messages[1].text
     (line,) = found.estimate.models
     assert (line.model, line.proposals, line.least) == ("person", 10, 10)

@@ -190,11 +190,6 @@ def test_a_campaign_is_exported_and_run_again(call, home, folder):
     assert (again.exit_code, end["programs"], logs(home)) == (0, 5, ["again", "number"])
 
 
-def test_the_schema_of_campaign_files_is_printed(call):
-    """For editors."""
-    assert json.loads(call("campaign", "schema").stdout)["title"] == "campaign file of evolve"
-
-
 def test_a_dry_run_of_more_changes_nothing(call, home, folder):
     """The log stays as it is."""
     call("run", "number", "--budget", "3programs", "--workers", "1")

@@ -62,7 +62,7 @@ def test_a_campaign_file_may_name_it(call, home, folder):
     """By its name, and by its path from the file."""
     for number, name in enumerate(("number/far", "./tasks/number/far.toml")):
         file = home / "elsewhere" / f"search{number}.toml"
-        file.write_text(f'schema = 1\ntask = "{name}"\nbudget = "2programs"\njudges = 1\n')
+        file.write_text(f'schema = 1\ntask = "{name}"\nbudget = "2programs"\nworkers = 1\n')
         told = call("run", "-c", file, "--dry-run", "--json")
         assert told.exit_code == 0, told.output
         assert json.loads(told.stdout)["task"] == "number/far"

@@ -287,7 +287,7 @@ def test_the_beginning_says_what_is_set(tmp_path):
         "no model: tune_literals, mutate_ast propose without one (--model NAME lets a language model propose, too)\n"
         "isolation reduced: a process of its own\n"
     )
-    with Written(tmp_path / "other", name="fresh", budget=[], judges=1).campaign as fresh:
+    with Written(tmp_path / "other", name="fresh", budget=[], workers=1).campaign as fresh:
         text = format_beginning(fresh, "reduced")
     assert "campaign fresh begins: islands, 1 worker, seed 0, no budget: Ctrl-C ends it" in text
 

@@ -124,7 +124,7 @@ class Workbench:
         learns = values.get("strategy", {"name": "islands"}) == {"name": "islands"}
         usual = {
             "budget": ["30programs"],
-            "judges": 2,
+            "workers": 2,
             "operators": {"names": ["tune_literals" if learns else "perturb_literals"]},
         }
         settings = settings_from({"task": "one_number", **usual, **values}, assignments)

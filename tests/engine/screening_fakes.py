@@ -110,7 +110,7 @@ class Scene:
 
     def __init__(self, home: Path, task: Task, purposes: Mapping[str, str] | None = None, **novelty: float) -> None:
         self.home, self.purposes, self.novelty = home, dict(purposes or {}), novelty
-        settings = settings_from({"task": task.name, "operators": {"names": ["alter"]}, "judges": 2})
+        settings = settings_from({"task": task.name, "operators": {"names": ["alter"]}, "workers": 2})
         self._begin(Campaign.create(settings, task, loaded(), home, "long"))
         self.settle_work([self.jobs.seed()])
 

@@ -169,6 +169,6 @@ def test_a_slow_server_delays_only_those_who_wait_for_it(models: Workbench) -> N
     with FaultServer([fault_server.OK, *slow]) as server:
         values = settings(server)
         values["models"]["members"][0]["concurrency"] = 64  # type: ignore[index]
-        with models.create(**values, budget=["64programs"], judges=32) as campaign:
+        with models.create(**values, budget=["64programs"], workers=32) as campaign:
             searched(campaign)
             assert (campaign.state.progress.programs, server.count) == (64, 65)

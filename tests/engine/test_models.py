@@ -116,7 +116,7 @@ def test_no_more_calls_are_in_flight_than_the_model_takes(models: Workbench) -> 
 
 def test_a_reply_that_cannot_be_used_goes_back_once(models: Workbench) -> None:
     fake = FakeModel(lambda number: "nonsense" if number % 2 == 0 else f"x = {number}.25")
-    with models.create(**ONE, budget=["4programs"], judges=1, deterministic=True) as campaign:
+    with models.create(**ONE, budget=["4programs"], workers=1, deterministic=True) as campaign:
         played(models, campaign, fake)
         told = replies(campaign)
         assert [event.call.purpose for event in told[:4]] == ["propose", "repair", "propose", "repair"]

@@ -148,7 +148,7 @@ def test_other_requests_are_done_meanwhile(bench):
         (Unpause(1), False, "the run that was to go on (process 1) has ended. Do: evolve run --continue"),
         (Unpause(ME), True, "it is not paused"),
         (Configure(("seed=2",)), False, "cannot change in a campaign that has begun"),
-        (Configure(("judges=2",)), True, "that is what it has already"),
+        (Configure(("workers=2",)), True, "that is what it has already"),
     ],
 )
 def test_what_is_asked_in_vain_is_told_so(bench, wish, accepted, told):
@@ -176,15 +176,15 @@ class Retuning(Seen):
 
 def test_settings_change_while_a_campaign_runs(bench):
     """Budget and workers hold from then on; a replay is the same."""
-    watch, executor = Retuning("budget=['20programs']", "judges=3"), FakeExecutor()
+    watch, executor = Retuning("budget=['20programs']", "workers=3"), FakeExecutor()
     with bench.create() as campaign:
         assert bench.run(campaign, executor, watch).reason == "budget"
         assert (campaign.state.progress.programs, executor.slots) == (20, 3)
         assert answers(campaign, watch.ids)[0].told.startswith("changed: budget=")
         (change,) = [stamped.event for stamped in campaign.log.events(only=SettingsChanged)]
-        assert (sorted(change.changes), change.request) == (["budget", "judges"], watch.ids[0])
+        assert (sorted(change.changes), change.request) == (["budget", "workers"], watch.ids[0])
     with bench.open(readonly=True) as again:
-        assert (again.state.difference, again.settings.judges, str(again.budget)) == (None, 3, "20programs")
+        assert (again.state.difference, again.settings.workers, str(again.budget)) == (None, 3, "20programs")
         assert set(watch.ids) == set(again.state.requests)
 
 
@@ -211,7 +211,7 @@ def test_calls_in_flight_are_answered_and_their_programs_wait(bench):
 
 def test_a_paused_and_retuned_run_that_is_killed_after_any_event_goes_on(bench):
     """The request that is still there is done once; what was judged is not judged again, and the log replays."""
-    settings = Configure(("budget=['12programs']", "judges=3"))
+    settings = Configure(("budget=['12programs']", "workers=3"))
     with bench.create() as campaign:
         watch = Steering(settings, Unpause(ME))
         bench.run(campaign, FakeExecutor(hold=2), watch)

@@ -35,8 +35,8 @@ def played(
     bench: Workbench, answer: Callable[[int], str] = answered, programs: int = 60, **values: object
 ) -> tuple[list[Record], list[Replied], str]:
     """The proposals and the calls of a campaign with a model that answers so, and the digest of its log."""
-    budget, judges = [f"{programs}programs"], values.pop("judges", 1)
-    with bench.create(models=FAST, budget=budget, judges=judges, **{"operators": OPERATORS, **values}) as campaign:
+    budget, judges = [f"{programs}programs"], values.pop("workers", 1)
+    with bench.create(models=FAST, budget=budget, workers=judges, **{"operators": OPERATORS, **values}) as campaign:
         run(campaign, FakeExecutor(judged), Seen(), members(campaign, FakeModel(answer)))
         settled = [stamped.event.record for stamped in campaign.log.events(only=Settled)]
         proposals = [record for record in settled if record.origin.kind == "proposal"]
@@ -94,7 +94,7 @@ def test_a_budget_in_programs_is_exact_where_a_call_has_several_children_and_the
         return sum(record.evaluation.outcome is not Outcome.SCREENED for record in done)
 
     operators = {"names": ["rewrite"], "settings": {"rewrite": {"samples": 5, "repair": 0}}}
-    with bench.create(models=FAST, budget=["12programs"], judges=1, operators=operators) as campaign:
+    with bench.create(models=FAST, budget=["12programs"], workers=1, operators=operators) as campaign:
         run(campaign, FakeExecutor(judged), Seen(), members(campaign, FakeModel(answer)))
         assert judged_programs() == 12
         left = {step.asked.step for step in campaign.state.open_steps()}
@@ -119,7 +119,7 @@ def test_lessons_are_written_and_later_prompts_show_them(bench: Workbench) -> No
         return f"- Lesson {number}." if number >= 8 else answered(number)
 
     with bench.create(
-        models=FAST, budget=["40programs"], judges=1, operators=OPERATORS, lessons={"every": 10}
+        models=FAST, budget=["40programs"], workers=1, operators=OPERATORS, lessons={"every": 10}
     ) as campaign:
         run(campaign, FakeExecutor(judged), Seen(), members(campaign, FakeModel(answer)))
         assert campaign.state.lessons

@@ -74,9 +74,9 @@ def test_two_candidates_never_have_one_gpu_at_a_time(tmp_path, leases, monkeypat
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     monkeypatch.setattr(executor_module, "find_gpus", lambda: list(GPUS))
     (tmp_path / "task").mkdir()
-    (tmp_path / "judges").mkdir()
+    (tmp_path / "workers").mkdir()
     stages = (Stage("evaluate", 20.0, needs=Needs(gpus=1)),)
-    text = TELLING.replace("    seen =", MEETING.format(folder=str(tmp_path / "judges")) + "    seen =")
+    text = TELLING.replace("    seen =", MEETING.format(folder=str(tmp_path / "workers")) + "    seen =")
     task = written_task(tmp_path / "task", text, stages=stages, limits=Limits(grants=Grants(gpu=1)))
     executor = LocalExecutor(task, 3, devices=Grant(folder=str(leases)))
     try:

@@ -27,10 +27,10 @@ def test_a_course_is_the_best_so_far(tmp_path):
     assert (found.spent.programs, found.spent.screened, found.counted) == (4, 1, "programs")
     assert found.describe() == "6.5 (4 programs)"
     about = found.conditions
-    assert (about.task, about.hardware, about.isolation, about.judges) == ("number", "one core", "reduced", 2)
+    assert (about.task, about.hardware, about.isolation, about.workers) == ("number", "one core", "reduced", 2)
     assert about.anchors == ((8.0, "Later 2025"), (3.0, "Early"))
     assert about.settings["strategy.name"] == "islands"
-    assert not about.settings.keys() & {"seed", "budget", "judges", "sandbox", "task"}
+    assert not about.settings.keys() & {"seed", "budget", "workers", "sandbox", "task"}
 
 
 def test_a_spent_budget_is_finished(tmp_path):

@@ -59,7 +59,7 @@ def test_other_hardware_is_refused_where_time_decides_and_told_where_it_does_not
     ("fields", "told"),
     [
         ({"isolation": "none"}, "the isolation differs: none; strict"),
-        ({"judges": 4}, "the number of workers differs: 1; 4"),
+        ({"workers": 4}, "the number of workers differs: 1; 4"),
         ({"evolve": "2"}, "the version of evolve differs: 1; 2"),
     ],
 )

@@ -268,11 +268,11 @@ def test_a_picture_that_failed_says_why(tmp_path):
 
 def test_settings_that_differ_from_the_defaults_are_found(tmp_path):
     """The task, and the number of workers, which a machine decides, are none of them."""
-    written = Written(tmp_path, archive={"islands": 7}, judges=9)
+    written = Written(tmp_path, archive={"islands": 7}, workers=9)
     with written.campaign as campaign:
         found = {each.key: each for each in find_changed_settings(campaign.settings.model_dump(mode="json"))}
     assert found["archive.islands"] == ChangedSetting("archive.islands", 7, 4)
-    assert not {"task", "judges"} & found.keys()
+    assert not {"task", "workers"} & found.keys()
 
 
 def test_each_machine_stands_once(tmp_path):
