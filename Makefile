@@ -21,8 +21,8 @@ help:  ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | while IFS="$$(printf '\t')" read -r name text; do printf '  make %-12s %s\n' "$$name" "$$text"; done
 
 $(ENGINE): pyproject.toml
-	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(0 if v >= (3, 11) else f"evolve needs Python 3.11 or newer, got {v.major}.{v.minor} ($(PYTHON)). Do: make PYTHON=python3.11 ...")'
-	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "evolve needs the venv module of $(PYTHON), which is missing. Do: apt-get install python3-venv (or your system's equivalent)"; exit 1; }
+	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(0 if v >= (3, 11) else f"evolve needs Python 3.11 or newer, got {v.major}.{v.minor} ($(PYTHON)). Try: make PYTHON=python3.11 ...")'
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "evolve needs the venv module of $(PYTHON), which is missing. Try: apt-get install python3-venv (or your system's equivalent)"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[web]'
 	@touch $@
@@ -66,7 +66,7 @@ $(WEB_STAMP): $(STAMP) tests/plugins/evolve_view/requirements.txt
 test-web: $(WEB_STAMP)  ## the pages of `evolve view` in a real browser, in less than 3 minutes
 	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || { \
 	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then apt-get update -q && apt-get install -q -y --no-install-recommends chromium; \
-	  else echo "the pages are looked at in Chromium, which is not installed. Do: apt-get install chromium (or your system's equivalent)"; exit 1; fi; }
+	  else echo "the pages are looked at in Chromium, which is not installed. Try: apt-get install chromium (or your system's equivalent)"; exit 1; fi; }
 	$(BIN)/python -m pytest -m browser -rs
 
 adversarial: $(STAMP)  ## every known cheat against the judge of its task, as a table; fails where one gains anything

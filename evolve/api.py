@@ -143,7 +143,7 @@ def _write(target: Path, files: Mapping[str, str], *, replace: bool) -> None:
     """Writes a task whole, when it loads, or not at all."""
     if target.exists() and not replace:
         raise TaskError(
-            f"there is another task at {str(target)!r}. Do: choose another name or folder, or give replace=True"
+            f"there is another task at {str(target)!r}. Try: choose another name or folder, or give replace=True"
         )
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -157,7 +157,7 @@ def _write(target: Path, files: Mapping[str, str], *, replace: bool) -> None:
                 raise TaskError(str(error).replace(str(made), str(target))) from None
     except OSError as error:
         raise TaskError(
-            f"the task cannot be written to {str(target)!r}: {error.strerror or error}. Do: name a folder that you may write to"
+            f"the task cannot be written to {str(target)!r}: {error.strerror or error}. Try: name a folder that you may write to"
         ) from error
 
 
@@ -166,7 +166,7 @@ def _evaluator_source(evaluator: Path | str | Callable[..., Any]) -> str:
         try:
             return evaluator.read_text("utf-8")
         except (OSError, UnicodeDecodeError) as error:
-            raise TaskError(f"the evaluator {str(evaluator)!r} cannot be read: {error}. Do: check the path") from error
+            raise TaskError(f"the evaluator {str(evaluator)!r} cannot be read: {error}. Try: check the path") from error
     if isinstance(evaluator, str):
         return textwrap.dedent(evaluator)
     function = source_of(evaluator)
@@ -200,14 +200,14 @@ class _Extraction:
     def _add(self, function: Callable[..., Any]) -> None:
         if not isinstance(function, FunctionType) or function.__closure__:
             raise TaskError(
-                f"{function!r} is no plain function of a module. Do: give a function without a closure, or its source as a text"
+                f"{function!r} is no plain function of a module. Try: give a function without a closure, or its source as a text"
             )
         self._seen.add(function.__name__)
         try:
             text = textwrap.dedent(inspect.getsource(function))
             tree = ast.parse(text)
         except (OSError, SyntaxError) as error:
-            raise TaskError(f"the source of {function.__name__!r} is not known. Do: give it as a text") from error
+            raise TaskError(f"the source of {function.__name__!r} is not known. Try: give it as a text") from error
         for name in sorted({node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} - self._seen):
             if name in function.__globals__:
                 self._seen.add(name)
@@ -224,7 +224,7 @@ class _Extraction:
             self._parts.append(f"{name} = {value!r}")
         elif not hasattr(builtins, name):
             raise TaskError(
-                f"{user.__name__!r} uses {name!r}, a {type(value).__name__} that no source text makes. Do: make it inside the function, or give a file"
+                f"{user.__name__!r} uses {name!r}, a {type(value).__name__} that no source text makes. Try: make it inside the function, or give a file"
             )
 
 

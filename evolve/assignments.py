@@ -13,7 +13,7 @@ def parse_assignment(text: str) -> tuple[list[str], Any]:
     key, sign, value = text.partition("=")
     path = [part.strip() for part in key.split(".")]
     if not sign or not all(path):
-        raise ConfigError(f"a setting is written key=value, got {text!r}. Do: for example --set archive.islands=2")
+        raise ConfigError(f"a setting is written key=value, got {text!r}. Try: for example --set archive.islands=2")
     try:
         read = tomllib.loads(f"value = {value}")
     except (tomllib.TOMLDecodeError, RecursionError):  # the latter: too many brackets within each other
@@ -26,6 +26,6 @@ def put_value(tree: dict[str, Any], path: list[str], value: Any, text: str) -> N
     for part in path[:-1]:
         inner = tree.setdefault(part, {})
         if not isinstance(inner, dict):
-            raise ConfigError(f"{part!r} in {text!r} is a value, not a table. Do: set {part}=...")
+            raise ConfigError(f"{part!r} in {text!r} is a value, not a table. Try: set {part}=...")
         tree = inner
     tree[path[-1]] = value

@@ -25,7 +25,7 @@ from evolve.types import PROPOSE, PURPOSES, ConfigError, Level
 from evolve.types.errors import did_you_mean
 from evolve.types.secrets import place_of_key
 
-_REMEDY = "Do: `evolve run TASK --dry-run` shows every setting with its value"
+_REMEDY = "Try: `evolve run TASK --dry-run` shows every setting with its value"
 
 
 class SettingsSection(BaseModel):
@@ -173,7 +173,7 @@ class ModelSection(SettingsSection):
         if place := place_of_key(settings):
             raise ConfigError(
                 f"the setting {place!r} of a model holds a key, or looks like one, and settings are shown and logged. "
-                "Do: leave it out, and name an environment variable with `key_env`"
+                "Try: leave it out, and name an environment variable with `key_env`"
             )
         return settings
 
@@ -361,7 +361,7 @@ def settings_from(values: Mapping[str, Any], assignments: Iterable[str] = ()) ->
         if path == ["task"]:
             raise ConfigError(
                 f"the task is an argument, and --set task.KEY=VALUE sets one of its parameters, got --set {assignment}. "
-                "Do: evolve run TASK"
+                "Try: evolve run TASK"
             )
         path = ["parameters", *path[1:]] if path[0] == "task" else path
         put_value(tree, path, value, assignment)
@@ -396,7 +396,7 @@ def _explain(error: ValidationError) -> str:
     if first["type"] == "tuple_type":
         example = json.dumps([first["input"]], default=str)
         return (
-            f"setting {where!r} is a list, such as '{example}', got {first['input']!r}. Do: --set {where}='{example}'"
+            f"setting {where!r} is a list, such as '{example}', got {first['input']!r}. Try: --set {where}='{example}'"
         )
     got = "" if isinstance(first["input"], Mapping) else f", got {first['input']!r}"
     return f"setting {where!r}: {first['msg'].removeprefix('Value error, ')}{got}. {_REMEDY}"

@@ -33,7 +33,7 @@ _URL = re.compile(r"[a-z][a-z0-9+.-]*://")
 _USER = re.compile(r"://[^/\s]*@")
 _LONGEST_NAME = 80
 _EXAMPLES = (
-    "Do: write NAME, NAME@URL, or KIND:ARGUMENT, such as gpt-5-mini, qwen3@http://127.0.0.1:8000/v1 or mailbox:DIR"
+    "Try: write NAME, NAME@URL, or KIND:ARGUMENT, such as gpt-5-mini, qwen3@http://127.0.0.1:8000/v1 or mailbox:DIR"
 )
 
 
@@ -44,7 +44,7 @@ def parse_models(specs: Sequence[str], plugins: Plugins) -> tuple[ModelSection, 
         section = parse_model(spec, plugins)
         name, number = section.name, 2
         if name in found and _NAMED.fullmatch(spec):
-            raise ConfigError(f"two models are called {name!r}, got --model {spec}. Do: give one another NAME=")
+            raise ConfigError(f"two models are called {name!r}, got --model {spec}. Try: give one another NAME=")
         while name in found:
             name, number = f"{section.name}-{number}", number + 1
         found[name] = section.model_copy(update={"name": name})
@@ -68,7 +68,7 @@ def parse_model(spec: str, plugins: Plugins) -> ModelSection:
         raise ConfigError(f"{got} names {'a server and no model' if argument else 'no model'}. {_EXAMPLES}")
     if not entry.argument:
         raise ConfigError(
-            f"the kind of model {kind!r} takes no argument, got {argument!r}. Do: name it in a campaign file"
+            f"the kind of model {kind!r} takes no argument, got {argument!r}. Try: name it in a campaign file"
         )
     value = _make_absolute(argument, Path()) if _is_path(entry, entry.argument) else argument
     called = name or (argument if entry.argument == MODEL else kind)
@@ -88,7 +88,7 @@ def _check_address(argument: str) -> None:
     """Raises `ConfigError` for a model of a hosted server that is more likely one at an address."""
     if _OTHER_ADDRESS.search(argument):
         raise ConfigError(
-            "--model has an address that begins with neither http:// nor https://. Do: write MODEL@http://HOST:PORT/v1"
+            "--model has an address that begins with neither http:// nor https://. Try: write MODEL@http://HOST:PORT/v1"
         )
 
 
@@ -99,7 +99,7 @@ def _check_kind(spec: str, argument: str, plugins: Plugins) -> None:
     if near:
         raise ConfigError(
             f"--model {spec!r}: there is no kind of model {before!r}. Did you mean '{near[0]}:'? "
-            f"Do: write {near[0]}:{behind}, or {SERVER}:{argument} where this is a model's name"
+            f"Try: write {near[0]}:{behind}, or {SERVER}:{argument} where this is a model's name"
         )
 
 

@@ -31,7 +31,7 @@ def drawing_of(campaign: Campaign, record: RecordId) -> Job:
     evaluation = found.evaluation
     name = f"{campaign.name}/{record}"
     if not evaluation.artifacts:
-        raise ConfigError(f"{name} has no artifacts to draw ({evaluation.outcome}). Do: draw one whose outcome is ok")
+        raise ConfigError(f"{name} has no artifacts to draw ({evaluation.outcome}). Try: draw one whose outcome is ok")
     artifacts = {key: campaign.log.text(TextId(text)) for key, text in evaluation.artifacts.items()}
     return Job(name, "draw", Trial(parameters=Parameters(campaign.task.parameters)), artifacts=artifacts)
 
@@ -44,6 +44,6 @@ def picture(task: Task, job: Job, means: Means) -> str:
     if not report.drawing:
         feedback = brief(one_line(report.texts.get(TextId(report.evaluation.feedback), "")), _WHY)
         raise TaskError(
-            f"the picture of {job.id} failed: {feedback or report.evaluation.outcome}. Do: mend @evaluate.draw"
+            f"the picture of {job.id} failed: {feedback or report.evaluation.outcome}. Try: mend @evaluate.draw"
         )
     return report.drawing

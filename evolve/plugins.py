@@ -53,7 +53,7 @@ def guarded(plugin: str, call: Callable[..., T], *arguments: Any) -> T:
         raise
     except Exception as error:
         raise PluginError(
-            f"plugin {plugin!r} raised {type(error).__name__}: {' '.join(str(error).split())}. Do: mend the plugin, or do without it"
+            f"plugin {plugin!r} raised {type(error).__name__}: {' '.join(str(error).split())}. Try: mend the plugin, or do without it"
         ) from error
 
 
@@ -140,15 +140,15 @@ class Plugins:
             if free and not entry.history_free:
                 raise ConfigError(
                     f"strategy {strategy!r} is a baseline and uses history-free operators only, got {name!r}. "
-                    f"Do: use one of {', '.join(self._default(free, models))}, or another strategy"
+                    f"Try: use one of {', '.join(self._default(free, models))}, or another strategy"
                 )
             if entry.needs_model and not models:
                 raise ConfigError(
-                    f"operator {name!r} needs a model, and this campaign has none. Do: name one, such as --model gpt-5-mini, or leave {name!r} out"
+                    f"operator {name!r} needs a model, and this campaign has none. Try: name one, such as --model gpt-5-mini, or leave {name!r} out"
                 )
             if entry.scheduled:
                 raise ConfigError(
-                    f"operator {name!r} is asked by the engine, and no strategy may. Do: leave it out of operators.names, and set lessons.every"
+                    f"operator {name!r} is asked by the engine, and no strategy may. Try: leave it out of operators.names, and set lessons.every"
                 )
         return tuple(wanted) or self._default(free, models)
 
@@ -173,7 +173,7 @@ class Plugins:
             )
             if not isinstance(sections, Sequence) or not all(isinstance(section, Section) for section in sections):
                 raise PluginError(
-                    f"plugin {hook.plugin_name!r}: prompt_sections returned {sections!r:.80}, wanted Sections. Do: mend the plugin, or do without it"
+                    f"plugin {hook.plugin_name!r}: prompt_sections returned {sections!r:.80}, wanted Sections. Try: mend the plugin, or do without it"
                 )
             found.extend(sections)
         return tuple(found)
@@ -202,7 +202,7 @@ def _order_arguments(names: Sequence[str], task: Task, program: Program, parents
 def _find(kind: str, name: str, known: Mapping[str, Registered[Entry]]) -> Registered[Entry]:
     if name not in known:
         raise ConfigError(
-            f"no {kind} is called {name!r}.{did_you_mean(name, known)} Do: `evolve plugin list` shows what there is; "
+            f"no {kind} is called {name!r}.{did_you_mean(name, known)} Try: `evolve plugin list` shows what there is; "
             "what is missing may be in a package that is not installed"
         )
     return known[name]
@@ -213,7 +213,7 @@ def _check_settings(found: Registered[Any], settings: Mapping[str, Any]) -> Mapp
     model, name = found.entry.settings, found.entry.name
     if model is None:
         if settings:
-            raise ConfigError(f"{name!r} has no settings, got {', '.join(settings)}. Do: leave them out")
+            raise ConfigError(f"{name!r} has no settings, got {', '.join(settings)}. Try: leave them out")
         return {}
     if model.model_config.get("extra") != "allow":
         _refuse_unknown(name, settings, model.model_fields)
@@ -221,7 +221,7 @@ def _check_settings(found: Registered[Any], settings: Mapping[str, Any]) -> Mapp
         return dict(model.model_validate(dict(settings)).model_dump())
     except ValueError as error:
         line = _first_line(error)
-        remedy = "" if "Do: " in line else ". Do: correct them"
+        remedy = "" if "Try: " in line else ". Try: correct them"
         raise ConfigError(f"the settings of {name!r} are not usable: {line}{remedy}") from error
 
 
@@ -230,7 +230,7 @@ def _refuse_unknown(name: str, settings: Mapping[str, Any], known: Collection[st
     for key in settings:
         if key not in known:
             raise ConfigError(
-                f"{name!r} has no setting {key!r}.{did_you_mean(key, known)} Do: correct it, or leave it out"
+                f"{name!r} has no setting {key!r}.{did_you_mean(key, known)} Try: correct it, or leave it out"
             )
 
 
@@ -279,7 +279,7 @@ def load(points: Iterable[EntryPoint] | None = None) -> Plugins:
         manager.check_pending()
     except pluggy.PluginValidationError as error:
         raise PluginError(
-            f"a plugin implements a hook that does not exist: {error}. Do: rename it; `evolve plugin new NAME` writes hooks that exist"
+            f"a plugin implements a hook that does not exist: {error}. Try: rename it; `evolve plugin new NAME` writes hooks that exist"
         ) from error
     return Plugins(
         manager,
@@ -304,11 +304,11 @@ def _entries(hook: Any, kind: type[Entry]) -> dict[str, Registered[Entry]]:
             if not isinstance(entry, kind):
                 raise PluginError(
                     f"plugin {plugin!r}: {hook.name} returned a {type(entry).__name__}, wanted {kind.__name__}. "
-                    "Do: mend the plugin, or do without it"
+                    "Try: mend the plugin, or do without it"
                 )
             if entry.name in found:
                 raise PluginError(
-                    f"{entry.name!r} is registered by two plugins, {found[entry.name].plugin!r} and {plugin!r}. Do: rename one"
+                    f"{entry.name!r} is registered by two plugins, {found[entry.name].plugin!r} and {plugin!r}. Try: rename one"
                 )
             found[entry.name] = Registered(plugin, entry)
     return found

@@ -150,7 +150,7 @@ class Caller(Protocol):
 def no_model(purpose: str) -> Caller:
     """Raises `ConfigError`, for a campaign without a model."""
     raise ConfigError(
-        f"a model is needed ({purpose}), and this campaign has none. Do: name one, such as --model gpt-5-mini, or --model mailbox:DIR"
+        f"a model is needed ({purpose}), and this campaign has none. Try: name one, such as --model gpt-5-mini, or --model mailbox:DIR"
     )
 
 

@@ -57,7 +57,7 @@ def plan_new(options: RunOptions, plugins: Plugins, home: Path, devices: Grant =
     """Returns the run of a new campaign in the workspace `home`; raises `ConfigError` or `TaskError`."""
     values = merge_settings(_read_file(options, plugins), _read_options(options, plugins))
     if "task" not in values:
-        raise ConfigError("there is no TASK. Do: name one (evolve task list), or go on with a campaign (--continue)")
+        raise ConfigError("there is no TASK. Try: name one (evolve task list), or go on with a campaign (--continue)")
     name = options.name
     if name:
         new_path(home, "", name)
@@ -127,7 +127,7 @@ def plan_more(options: RunOptions, campaign: Campaign, home: Path, devices: Gran
     }
     if "models" in given and not campaign.settings.models.members:
         raise ConfigError(
-            f"campaign {campaign.name!r} began without a model, and keeps its operators, got --model. Do: fork it with models, "
+            f"campaign {campaign.name!r} began without a model, and keeps its operators, got --model. Try: fork it with models, "
             f"evolve campaign fork {campaign.name} --model SPEC, or run a new campaign"
         )
     merged = merge_settings(settings, given)
@@ -153,7 +153,7 @@ def _check_something_is_left(budget: Budget, campaign: Campaign) -> None:
     if budget.spent(progress, best_confirmed(campaign), now) or (left is not None and left < _LEAST_SECONDS):
         raise ConfigError(
             f"the budget of campaign {campaign.name!r} is spent, {budget}: {progress.programs:,} programs in "
-            f"{progress.seconds:.0f} s. Do: give a larger one; --budget is the campaign's total over all its runs"
+            f"{progress.seconds:.0f} s. Try: give a larger one; --budget is the campaign's total over all its runs"
         )
 
 
@@ -169,7 +169,7 @@ def _refuse_fixed(options: RunOptions, campaign: Campaign) -> None:
     if fixed:
         raise ConfigError(
             f"campaign {campaign.name!r} keeps the settings that it began with, got {', '.join(fixed)}. "
-            f"Do: change --budget, --workers, --sandbox, --model or what evolve campaign config {campaign.name} says may change, or run a new campaign"
+            f"Try: change --budget, --workers, --sandbox, --model or what evolve campaign config {campaign.name} says may change, or run a new campaign"
         )
 
 
@@ -189,12 +189,12 @@ def _same_task(options: RunOptions, campaign: Campaign) -> Task:
         name = evolve.task.name_of(found)
         raise ConfigError(
             f"campaign {campaign.name!r} is on the task {campaign.task.name!r}, got {name!r}. "
-            f"Do: --continue NAME with a campaign on {name!r} (evolve campaign list), or leave --continue out"
+            f"Try: --continue NAME with a campaign on {name!r} (evolve campaign list), or leave --continue out"
         )
     if not same:
         raise ConfigError(
             f"the task {task.name!r} in {task.path} has changed since campaign {campaign.name!r} began, so that scores would not "
-            f"compare. Do: evaluate its elites by the new version, evolve campaign rejudge {campaign.name}; or run a new campaign, "
+            f"compare. Try: evaluate its elites by the new version, evolve campaign rejudge {campaign.name}; or run a new campaign, "
             f"evolve run {options.task or found}"
         )
     return task
@@ -212,7 +212,7 @@ def find_task(campaign: Campaign, reference: str | None) -> Path:
     except TaskError as error:
         raise TaskError(
             f"the folder of task {campaign.task.name!r} is gone: it was {place}. "
-            f"Do: say where it is now, evolve run PATH --continue {campaign.name}"
+            f"Try: say where it is now, evolve run PATH --continue {campaign.name}"
         ) from error
 
 
@@ -225,7 +225,7 @@ def parse_parameters(assignments: Iterable[str]) -> dict[str, Scalar]:
         if path[0] != "task" or len(path) != 2 or not isinstance(value, bool | int | float | str):
             raise ConfigError(
                 f"without a campaign only parameters of the task can be set, each to a number, a text or true/false, got {assignment!r}. "
-                "Do: --set task.KEY=VALUE"
+                "Try: --set task.KEY=VALUE"
             )
         found[path[1]] = value
     return found

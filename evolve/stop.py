@@ -314,7 +314,7 @@ def budget_from(texts: Iterable[str], now: float, fitness: Fitness | None = None
         if what in counted:
             raise ConfigError(
                 f"two budgets count {what}, got {str(counted[what])!r} and {str(budget)!r}, of which one would never matter. "
-                "Do: give one of them"
+                "Try: give one of them"
             )
         counted[what] = budget
     return any_of(given)
@@ -387,7 +387,7 @@ def _parse_moment(written: str, text: str, now: float) -> float:
 
 
 def _error(text: str, problem: str, remedy: str = f"write one like {EXAMPLES}") -> ConfigError:
-    return ConfigError(f"a budget cannot be used: got {text!r}, but {problem} Do: {remedy}.")
+    return ConfigError(f"a budget cannot be used: got {text!r}, but {problem} Try: {remedy}.")
 
 
 def _iso(moment: datetime) -> str:

@@ -142,7 +142,7 @@ def _failed(task: Task, raised: Raised) -> Description:
             f"install {name} for the Python that the task names (`{task.python} -m pip install {name}`, or "
             f"`uv pip install --python {task.python} {name}`), or name another in [environment]"
         )
-    return Description(error=f"{told}. Do: {remedy}", trace=raised.trace[-_TRACE_SHOWN:])
+    return Description(error=f"{told}. Try: {remedy}", trace=raised.trace[-_TRACE_SHOWN:])
 
 
 def load_evaluator(task: Task) -> "Evaluator":
@@ -153,12 +153,12 @@ def load_evaluator(task: Task) -> "Evaluator":
         return _from_plugin(task)
     path = Path(task.folder) / task.evaluator.path
     if not path.is_file():
-        raise TaskError(f"there is no evaluator at {path}. Do: write one, or correct `evaluator` in task.toml")
+        raise TaskError(f"there is no evaluator at {path}. Try: write one, or correct `evaluator` in task.toml")
     module = execute_file(path, neighbours=not task.one_file)
     found = {id(value): value for value in vars(module).values() if isinstance(value, CodedEvaluator)}
     if len(found) != 1:
         raise TaskError(
-            f"{path} has {len(found)} functions marked @evaluator, wanted one. Do: mark the function that evaluates a program"
+            f"{path} has {len(found)} functions marked @evaluator, wanted one. Try: mark the function that evaluates a program"
         )
     return next(iter(found.values()))
 
@@ -170,7 +170,7 @@ def _from_plugin(task: Task) -> "Evaluator":
     except ModuleNotFoundError as error:
         raise TaskError(
             f"the evaluator of task {task.name!r} is the plugin's {task.evaluator.plugin!r}, and its Python, {sys.executable}, has no "
-            f"{error.name}. Do: install evolve and that plugin there, or take [environment] out of task.toml"
+            f"{error.name}. Try: install evolve and that plugin there, or take [environment] out of task.toml"
         ) from error
     evaluator: Evaluator = plugins.load().evaluator(task.evaluator)
     return evaluator

@@ -67,9 +67,9 @@ def test_a_function_brings_along_what_it_uses() -> None:
 @pytest.mark.parametrize(
     ("function", "reason"),
     [
-        (uses_a_path, "'uses_a_path' uses 'DOCS', a PosixPath that no source text makes. Do: "),
-        (len, "<built-in function len> is no plain function of a module. Do: "),
-        (eval("lambda: 1"), "the source of '<lambda>' is not known. Do: "),
+        (uses_a_path, "'uses_a_path' uses 'DOCS', a PosixPath that no source text makes. Try: "),
+        (len, "<built-in function len> is no plain function of a module. Try: "),
+        (eval("lambda: 1"), "the source of '<lambda>' is not known. Try: "),
     ],
 )
 def test_a_function_that_cannot_be_written_down_is_refused(function: Any, reason: str) -> None:
@@ -88,7 +88,7 @@ def test_a_task_is_a_folder_like_every_other(here: Path) -> None:
 def test_a_task_is_replaced_on_request_alone(here: Path) -> None:
     version = (make().path / "evaluator.py").stat().st_mtime_ns
     assert (make().path / "evaluator.py").stat().st_mtime_ns == version
-    with pytest.raises(TaskError, match=r"there is another task at 'tasks/sine'\. Do: "):
+    with pytest.raises(TaskError, match=r"there is another task at 'tasks/sine'\. Try: "):
         make(brief="Find y.")
     assert (make(brief="Find y.", replace=True).path / "brief.md").read_text() == "Find y.\n"
 
@@ -111,7 +111,7 @@ def test_parts_of_a_task_are_texts_and_files_too(here: Path) -> None:
 def test_what_is_wrong_with_a_call_is_said_before_anything_is_made(here: Path) -> None:
     with pytest.raises(ConfigError, match="no unit 'bananas'"):
         evolve.run(make(), budget="30bananas")
-    with pytest.raises(ConfigError, match=r"island.*Do: "):
+    with pytest.raises(ConfigError, match=r"island.*Try: "):
         evolve.run(make(), budget="3programs", settings={"archive": {"island": 3}})
     assert list((here / "archive").iterdir()) == []
 

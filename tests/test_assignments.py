@@ -29,5 +29,5 @@ def test_a_value_is_put_where_its_path_says():
     tree: dict = {"a": 1}
     put_value(tree, ["b", "c"], 2, "b.c=2")
     assert tree == {"a": 1, "b": {"c": 2}}
-    with pytest.raises(ConfigError, match=r"'a' in 'a.b=3' is a value, not a table. Do: set a=..."):
+    with pytest.raises(ConfigError, match=r"'a' in 'a.b=3' is a value, not a table. Try: set a=..."):
         put_value(tree, ["a", "b"], 3, "a.b=3")

@@ -20,7 +20,7 @@ from tests.played import BY_HAND, RecordedJudge, keyed_anew, opened, replayed, s
 
 ARCHIVE = json.loads((BY_HAND / "archive.json").read_text("utf-8"))
 BEST = 16
-KEYS = "Do: python -m tests.played"
+KEYS = "Try: python -m tests.played"
 PLACES = re.compile(r"/(?:home|root|tmp|usr|opt|var|work|Users)/\S*")
 
 

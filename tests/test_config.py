@@ -133,6 +133,6 @@ def test_a_wrong_template_is_said_before_anything_runs(tmp_path):
 def test_a_key_in_a_models_settings_is_refused_before_anything_shows_it():
     """Its place is told, and none of it."""
     member = {"name": "m", "settings": {"model": "m", "extra": {"api_key": "hunter2"}}}
-    with pytest.raises(ConfigError, match=r"'extra.api_key' of a model holds a key.*Do: ") as caught:
+    with pytest.raises(ConfigError, match=r"'extra.api_key' of a model holds a key.*Try: ") as caught:
         settings_from({"task": "t", "models": {"members": [member]}})
     assert "hunter2" not in str(caught.value)

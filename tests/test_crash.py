@@ -251,7 +251,7 @@ def test_a_log_without_its_first_event_says_what_to_do(place):
     with pytest.raises(StoreError, match="it has no first event") as refusal:
         crash_engine.go_on(place.folder)
     Log.open(place.log_path).close()
-    assert "Do: remove it, and run again" in str(refusal.value)
+    assert "Try: remove it, and run again" in str(refusal.value)
 
 
 @pytest.mark.parametrize("instant", range(2))

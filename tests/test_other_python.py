@@ -137,7 +137,7 @@ def test_what_the_evaluator_needs_and_is_not_there_is_named(bare: Path, tmp_path
     python = bare / "bin" / "python"
     text = refused(written(tmp_path / "number", python, evaluator="import numpy\n" + TASK["evaluator.py"]))
     assert "does not load: ModuleNotFoundError: No module named 'numpy'" in text
-    assert f"Do: install numpy for the Python that the task names (`{python} -m pip install numpy`" in text
+    assert f"Try: install numpy for the Python that the task names (`{python} -m pip install numpy`" in text
 
 
 def test_a_plugins_evaluator_needs_the_plugins_there(bare: Path, tmp_path: Path) -> None:
@@ -146,7 +146,7 @@ def test_a_plugins_evaluator_needs_the_plugins_there(bare: Path, tmp_path: Path)
     toml = TASK["task.toml"].replace("deterministic", 'evaluator = { plugin = "kernel" }\ndeterministic')
     text = refused(written(tmp_path / "number", python, task=toml))
     assert (
-        f"the evaluator of task 'number' is the plugin's 'kernel', and its Python, {python}, has no pluggy. Do: "
+        f"the evaluator of task 'number' is the plugin's 'kernel', and its Python, {python}, has no pluggy. Try: "
         in text
     )
 
@@ -164,7 +164,7 @@ def test_a_python_that_is_not_there_is_one_clear_error_of_the_command_line(tmp_p
     )
     assert done.returncode == 1
     assert re.fullmatch(
-        r"evolve: error: the task's Python, '.*/gone/bin/python' .* cannot be run: No such file or directory\. Do: .*\n",
+        r"evolve: error: the task's Python, '.*/gone/bin/python' .* cannot be run: No such file or directory\. Try: .*\n",
         done.stderr,
     )
     assert list((tmp_path / "home").rglob("*.db")) == []

@@ -85,7 +85,7 @@ def error_of(done: "subprocess.CompletedProcess[str]") -> str:
     """The one message of a command that failed."""
     assert (done.returncode, done.stderr.count("\n")) == (1, 1), done.stderr
     assert done.stderr.startswith("evolve: error: ")
-    assert "Do: " in done.stderr
+    assert "Try: " in done.stderr
     return done.stderr
 
 

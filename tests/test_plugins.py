@@ -215,7 +215,7 @@ def test_screening_asks_every_plugin_and_names_the_one_that_refuses(installed, c
 def test_what_a_plugin_says_in_a_prompt_is_sections(installed, circle_task, answer):
     """Anything else is the plugin's mistake, and one of its proposals fails, not the campaign."""
     installed["chatty"] = module("chatty", prompt_sections=lambda task: answer)
-    with pytest.raises(PluginError, match=r"plugin 'chatty': prompt_sections returned .*, wanted Sections\. Do: mend"):
+    with pytest.raises(PluginError, match=r"plugin 'chatty': prompt_sections returned .*, wanted Sections\. Try: mend"):
         plugins.load().prompt_sections(circle_task, Selection("diff"))
 
 

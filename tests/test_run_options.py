@@ -78,9 +78,9 @@ def test_a_new_plan_holds_what_was_said_and_makes_nothing(folder, home):
         (
             {"budget": ("5usd",)},
             ConfigError,
-            "no operator of this campaign spends money, got 5usd. Do: give a budget in",
+            "no operator of this campaign spends money, got 5usd. Try: give a budget in",
         ),
-        ({"budget": ("9tokens", "2gpuh")}, ConfigError, "spends tokens or GPU hours, got 9tokens | 2gpuh. Do:"),
+        ({"budget": ("9tokens", "2gpuh")}, ConfigError, "spends tokens or GPU hours, got 9tokens | 2gpuh. Try:"),
         ({"assignments": ("operators.names=tune_literals",)}, ConfigError, "a list, such as '[\"tune_literals\"]'"),
         ({"assignments": ("operators.names=2026-11-21",)}, ConfigError, "is a list, such as '[\"2026-11-21\"]'"),
         ({"name": "a/b"}, ConfigError, "campaign's name"),
@@ -186,7 +186,7 @@ def test_a_tracker_that_there_is_not_is_found_before_anything_is_made(folder, ho
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ({"budget": ("2programs",)}, "is spent, 2programs: 2 programs in 0 s. Do: give a larger one"),
+        ({"budget": ("2programs",)}, "is spent, 2programs: 2 programs in 0 s. Try: give a larger one"),
         ({"budget": ("1s",)}, "is spent, 1s"),
         ({"budget": ("-2s",)}, "not above zero"),
         ({"budget": ("5usd",)}, "no operator of this campaign spends money, got 5usd"),
@@ -196,7 +196,7 @@ def test_a_tracker_that_there_is_not_is_found_before_anything_is_made(folder, ho
         ({"assignments": ("archive.islands=2",)}, "'archive.islands' cannot change in a campaign that has begun"),
         ({"deterministic": True}, "got --deterministic"),
         ({"file": "search.toml"}, "got --config"),
-        ({"models": ("mailbox:mail",)}, "Do: fork it with models, evolve campaign fork number --model SPEC"),
+        ({"models": ("mailbox:mail",)}, "Try: fork it with models, evolve campaign fork number --model SPEC"),
         ({"task": "circle_packing"}, "is on the task 'number', got 'circle_packing'"),
     ],
 )
@@ -224,7 +224,7 @@ def test_a_task_whose_folder_is_gone_says_where_it_was(begun, folder, tmp_path):
     folder.rename(tmp_path / "moved")
     with pytest.raises(TaskError) as caught:
         plan_more(request(), begun, begun.log.path.parents[2])
-    assert f"the folder of task 'number' is gone: it was {folder}. Do: say where it is now" in str(caught.value)
+    assert f"the folder of task 'number' is gone: it was {folder}. Try: say where it is now" in str(caught.value)
     assert "evolve run PATH --continue number" in str(caught.value)
 
 

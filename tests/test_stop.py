@@ -123,7 +123,7 @@ def test_what_is_no_moment_is_exact_as_it_is(text: str) -> None:
     ],
 )
 def test_two_budgets_that_count_the_same_are_refused(texts: list[str], kind: str) -> None:
-    with pytest.raises(ConfigError, match=f"two budgets count {kind}, got '{texts[0]}' and '{texts[-1]}'.* Do: "):
+    with pytest.raises(ConfigError, match=f"two budgets count {kind}, got '{texts[0]}' and '{texts[-1]}'.* Try: "):
         budget_from(texts, NOON)
 
 
@@ -281,7 +281,7 @@ def test_the_tightest_resource_has_the_largest_spent_share(texts: list[str], pro
         ("1e308d", "beyond every number"),
         ("1__0s", "not a number"),
         ("2.5programs", "write 3programs"),
-        ("0.5calls", "calls are counted in whole numbers. Do: write 1calls"),
+        ("0.5calls", "calls are counted in whole numbers. Try: write 1calls"),
         ("until=25:00", "not a time of the day"),
         ("until=soon", "not a time of the day"),
         ("until=2026-03-11", "nor a date with a time"),
@@ -299,7 +299,7 @@ def test_a_budget_that_cannot_be_used_says_what_was_got_and_what_to_do(text: str
     message = str(caught.value)
     assert words in message
     assert f"got {text!r}" in message
-    assert "Do: " in message
+    assert "Try: " in message
 
 
 def read(text: str) -> Budget | str:
@@ -315,7 +315,7 @@ def test_any_text_is_a_budget_or_a_clear_error(text: str) -> None:
     found = read(text)
     if isinstance(found, str):
         assert f"got {text!r}" in found
-        assert "Do: " in found
+        assert "Try: " in found
     else:
         assert read(str(found)) == found
 

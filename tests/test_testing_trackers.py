@@ -89,8 +89,8 @@ def test_a_tracker_is_told_in_order_and_once(tmp_path: Path) -> None:
     ("make", "message"),
     [
         (Wanting, "it raises TypeError"),
-        (Forgetful, r"a campaign that goes on has lost what was written before, in rehearsed.txt. Do: add to it"),
-        (Lingering, "it has left the thread lingering, which keeps the engine from ending. Do: "),
+        (Forgetful, r"a campaign that goes on has lost what was written before, in rehearsed.txt. Try: add to it"),
+        (Lingering, "it has left the thread lingering, which keeps the engine from ending. Try: "),
         (Main, "it raises ValueError: signal only works in main thread"),
     ],
     ids=lambda value: getattr(value, "__name__", ""),

@@ -150,7 +150,7 @@ def test_an_evaluator_that_does_not_load_is_described(tmp_path, text, message):
     """What, got, do this; no job is judged."""
     description, reports = served(written_task(tmp_path, text), Job("1.0", "evaluate"))
     assert message in description.error
-    assert "Do: " in description.error
+    assert "Try: " in description.error
     assert reports == []
 
 
@@ -161,8 +161,8 @@ def test_an_evaluator_that_does_not_load_is_described(tmp_path, text, message):
         ({"module": 3}, "", "{task}: evaluator: "),
         ({"module": "problem.py"}, "", "{task}/problem.py: there is no function instances(rng, parameters)"),
         ({"module": "gone.py"}, "", "{task}: evaluator.module: there is no file 'gone.py'"),
-        ({"module": "problem.py"}, "1 / 0\n", "{task}/problem.py: this cannot be imported: ZeroDivisionError: division by zero (line 1). Do: "),
-        ({"module": "problem.py"}, "import no_such\n", "{task}/problem.py: this cannot be imported: ModuleNotFoundError: No module named 'no_such' (line 1). Do: "),
+        ({"module": "problem.py"}, "1 / 0\n", "{task}/problem.py: this cannot be imported: ZeroDivisionError: division by zero (line 1). Try: "),
+        ({"module": "problem.py"}, "import no_such\n", "{task}/problem.py: this cannot be imported: ModuleNotFoundError: No module named 'no_such' (line 1). Try: "),
     ],
 )  # fmt: skip
 def test_what_a_plugin_cannot_judge_names_the_task(tmp_path, settings, text, message):

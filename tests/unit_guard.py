@@ -69,4 +69,4 @@ class UnitGuard:
                 file.write(f"{test}\t{event}\n")
             self._running = test
             return
-        raise RuntimeError(f"{test} is a unit test, and does {event}. Do: use a fake, or mark it `integration`")
+        raise RuntimeError(f"{test} is a unit test, and does {event}. Try: use a fake, or mark it `integration`")

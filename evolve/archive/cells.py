@@ -74,7 +74,7 @@ class Centroids(Axes):
 
     def __init__(self, axes: Sequence[Axis], count: int) -> None:
         if not axes:
-            raise ValueError("regions around centroids need an axis, got none. Do: use a grid")
+            raise ValueError("regions around centroids need an axis, got none. Try: use a grid")
         super().__init__(axes)
         self.cells = count
         self.centroids = make_centroids(len(axes), count)

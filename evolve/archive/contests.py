@@ -303,7 +303,7 @@ def rearrange(contests: Contests, number: int, records: Sequence[RecordId]) -> N
     for record in records:
         program = contests.evidence.of_record(record)
         if program is None:
-            raise ValueError(f"record {record} has no accepted program. Do: arrange records whose outcome is OK")
+            raise ValueError(f"record {record} has no accepted program. Try: arrange records whose outcome is OK")
         programs.append(program)
     contests.clear(number)
     for program in programs:

@@ -315,7 +315,7 @@ def first_event(log: Log) -> Opened:
     """Returns the first event of a campaign's log; raises `StoreError` where it has none."""
     first = next(iter(log.events()), None)
     if first is None or not isinstance(first.event, Opened):
-        raise StoreError(f"{log.path} holds no campaign: it has no first event. Do: remove it, and run again")
+        raise StoreError(f"{log.path} holds no campaign: it has no first event. Try: remove it, and run again")
     return first.event
 
 

@@ -24,11 +24,11 @@ def read(path: Path) -> dict[str, Any]:
     try:
         data = tomllib.loads(path.read_text("utf-8-sig"))
     except OSError as error:
-        raise ConfigError(f"{path}: the campaign file cannot be read: {error.strerror}. Do: check the path") from error
+        raise ConfigError(f"{path}: the campaign file cannot be read: {error.strerror}. Try: check the path") from error
     except UnicodeDecodeError as error:
-        raise ConfigError(f"{path}: this is not a text in UTF-8: {error}. Do: save it as UTF-8") from error
+        raise ConfigError(f"{path}: this is not a text in UTF-8: {error}. Try: save it as UTF-8") from error
     except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{path}: this is not TOML: {error}. Do: mend that line") from error
+        raise ConfigError(f"{path}: this is not TOML: {error}. Try: mend that line") from error
     try:
         return values(data, path.resolve().parent)
     except ConfigError as error:
@@ -39,7 +39,7 @@ def values(data: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     """Returns the values of a campaign file as nested values in the shape of `Settings`, with paths from `folder`. Raises `ConfigError`."""
     if data.get("schema") != VERSION:
         got = f"got {data['schema']!r}" if "schema" in data else "which is missing"
-        raise ConfigError(f"a campaign file says which version it is written for, {got}. Do: write schema = {VERSION}")
+        raise ConfigError(f"a campaign file says which version it is written for, {got}. Try: write schema = {VERSION}")
     tree = {key: value for key, value in data.items() if key != "schema"}
     settings = validate_settings({"task": "none", **tree})
     tree = {key: value for key, value in settings.model_dump(mode="json", exclude_unset=True).items() if key in tree}

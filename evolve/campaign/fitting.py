@@ -64,7 +64,7 @@ def reflection_operators(settings: Settings) -> tuple[str, ...]:
     if not settings.models.members:
         raise ConfigError(
             f"lessons are written by a model, and this campaign has none, got lessons.every = {settings.lessons.every}. "
-            "Do: name a model, such as --model gpt-5-mini, or leave lessons.every out"
+            "Try: name a model, such as --model gpt-5-mini, or leave lessons.every out"
         )
     return (REFLECTION,)
 
@@ -81,13 +81,13 @@ def try_settings(settings: Settings, task: Task, plugins: Plugins) -> None:
         _check_offline(budget, names, offline)
     if not names:
         raise ConfigError(
-            "there is no operator to propose with. Do: name one, --set operators.names='[\"tune_literals\"]'"
+            "there is no operator to propose with. Try: name one, --set operators.names='[\"tune_literals\"]'"
         )
     for name in settings.operators.settings:
         if name not in (*names, *reflection_operators(settings)):
             raise ConfigError(
                 f"there are settings for operator {name!r}, which this campaign does not use.{did_you_mean(name, names)} "
-                "Do: correct the name, or add it to operators.names"
+                "Try: correct the name, or add it to operators.names"
             )
     for name in (*names, *reflection_operators(settings)):
         plugins.operator(name, settings.operators.settings.get(name, {}))
@@ -103,7 +103,7 @@ def _check_called(settings: Settings, *, proposes: bool) -> None:
     if members and not proposes and not reflection_operators(settings):
         raise ConfigError(
             f"model {members[0].name!r} would never be called: no operator of this campaign needs a model, with the strategy {settings.strategy.name!r}. "
-            "Do: leave the model out (--set 'models.members=[]' where a file or a campaign names it), name an operator that needs one in operators.names, such as diff, or use another strategy"
+            "Try: leave the model out (--set 'models.members=[]' where a file or a campaign names it), name an operator that needs one in operators.names, such as diff, or use another strategy"
         )
 
 
@@ -112,13 +112,13 @@ def _check_offline(budget: Budget, names: Sequence[str], offline: Sequence[str])
     if names and not offline:
         raise ConfigError(
             f"outage.then is 'offline', and every operator of this campaign needs a model: {', '.join(names)}. "
-            'Do: add one that needs none to operators.names, such as tune_literals, or set outage.then to "stop"'
+            'Try: add one that needs none to operators.names, such as tune_literals, or set outage.then to "stop"'
         )
     never = spent_by_models_alone(budget)
     if never:
         raise ConfigError(
             f"outage.then is 'offline', and without models nothing spends {never}, got {budget}. "
-            'Do: add a budget in time or programs, or set outage.then to "stop"'
+            'Try: add a budget in time or programs, or set outage.then to "stop"'
         )
 
 
@@ -130,5 +130,5 @@ def check_deterministic(settings: Settings, budget: Budget) -> None:
         if isinstance(leaf, Until) or (isinstance(leaf, Amount) and leaf.unit.resource in _TIMES):
             raise ConfigError(
                 f"--deterministic cannot end by the clock, got the budget {str(leaf)!r}. "
-                "Do: count it in programs, such as --budget 500programs"
+                "Try: count it in programs, such as --budget 500programs"
             )

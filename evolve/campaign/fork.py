@@ -58,7 +58,7 @@ def settings_of_fork(old: Campaign, values: Mapping[str, Any], assignments: Iter
         if key.partition(".")[0] in _FIXED:
             raise ConfigError(
                 f"a fork evaluates nothing, so it keeps the task and its parameters, got {assignment!r}. "
-                "Do: run a new campaign, evolve run TASK --set task.KEY=VALUE"
+                "Try: run a new campaign, evolve run TASK --set task.KEY=VALUE"
             )
     settings = settings_from(tree, written)
     if settings.strategy.name != old.settings.strategy.name:
@@ -95,7 +95,7 @@ class _Refold:
             names = ", ".join(axis.name for axis in self._state.archive.axes)
             raise ConfigError(
                 f"no record of campaign {self._old.name!r} has a number for each of the axes {names}. "
-                "Do: name others in archive.axes; the evaluator's descriptors and metrics can be axes"
+                "Try: name others in archive.axes; the evaluator's descriptors and metrics can be axes"
             )
 
     def _translate(self, event: Event) -> Event | None:

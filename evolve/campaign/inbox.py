@@ -149,7 +149,7 @@ class Inbox:
             self._write(name, canonical(encode(request)))
         except OSError as error:
             raise StoreError(
-                f"{self.folder} cannot take a request: {error.strerror}. Do: check that it is a folder that you may write to"
+                f"{self.folder} cannot take a request: {error.strerror}. Try: check that it is a folder that you may write to"
             ) from error
 
     def _check_owner(self) -> None:

@@ -37,7 +37,7 @@ class Reached:
         reason = f" ({why})" if why else ""
         raise SandboxError(
             f"campaign {name!r} was evaluated at the isolation level {str(self.least)!r}, and here it would go on at {str(now)!r}{reason}: its "
-            f"scores would rest on less than they say. Do: go on where {str(self.least)!r} is reached (`evolve sandbox probe` tells what is "
+            f"scores would rest on less than they say. Try: go on where {str(self.least)!r} is reached (`evolve sandbox probe` tells what is "
             f"missing), or go on with a fork, whose weaker scores are marked: evolve campaign fork {name}"
         )
 

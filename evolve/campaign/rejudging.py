@@ -91,7 +91,7 @@ def _mean_seconds(campaign: Campaign, records: Sequence[RecordId]) -> float | No
 
 
 def _check_same_kind(campaign: Campaign, task: Task) -> None:
-    before, remedy = campaign.task, "Do: run a new campaign on it, evolve run"
+    before, remedy = campaign.task, "Try: run a new campaign on it, evolve run"
     if task.name != before.name:
         raise ConfigError(f"campaign {campaign.name!r} is on the task {before.name!r}, got {task.name!r}. {remedy}")
     if task.fitness.direction != before.fitness.direction:

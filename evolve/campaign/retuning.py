@@ -98,7 +98,7 @@ def _check_key(name: str, key: str, *, running: bool) -> None:
         return
     if found:
         raise ConfigError(
-            f"{key!r} is read when a run begins, so that it cannot change meanwhile. Do: evolve campaign stop {name}, then "
+            f"{key!r} is read when a run begins, so that it cannot change meanwhile. Try: evolve campaign stop {name}, then "
             f"evolve run --continue {name} --set {key}=VALUE"
         )
     remedy = (
@@ -106,7 +106,7 @@ def _check_key(name: str, key: str, *, running: bool) -> None:
         if key.partition(".")[0] in _SCORES
         else f"evolve campaign fork {name} --set {key}=VALUE, which keeps all records"
     )
-    raise ConfigError(f"{key!r} cannot change in a campaign that has begun. Do: {remedy}")
+    raise ConfigError(f"{key!r} cannot change in a campaign that has begun. Try: {remedy}")
 
 
 def _check_models(name: str, old: Settings, new: Settings) -> None:
@@ -114,7 +114,7 @@ def _check_models(name: str, old: Settings, new: Settings) -> None:
         began = "without a model" if new.models.members else "with models"
         raise ConfigError(
             f"campaign {name!r} began {began}, and keeps its operators, got {len(new.models.members)} members. "
-            f"Do: fork it, evolve campaign fork {name}"
+            f"Try: fork it, evolve campaign fork {name}"
         )
 
 

@@ -53,12 +53,12 @@ def program_of(campaign: Campaign, record: RecordId) -> ProgramId:
     if not 1 <= record <= len(programs):
         raise ConfigError(
             f"campaign {campaign.name!r} has no record {record}: it has {len(programs)}. "
-            f"Do: `evolve program list {campaign.name} --all` shows them"
+            f"Try: `evolve program list {campaign.name} --all` shows them"
         )
     program = programs[record - 1]
     if program is None:
         raise ConfigError(
-            f"{campaign.name}/{record} has no program: its proposal was screened. Do: `evolve program list` shows those that have one"
+            f"{campaign.name}/{record} has no program: its proposal was screened. Try: `evolve program list` shows those that have one"
         )
     return program
 
@@ -82,7 +82,7 @@ def _check_something_is_left(campaign: Campaign, leaving: Collection[ProgramId])
     if leaving and all(program in out or math.isnan(fitness) for program, fitness in values):
         raise ConfigError(
             f"nothing would be left in campaign {campaign.name!r} that could be a parent. "
-            f"Do: add another program first (evolve program add FILE --campaign {campaign.name})"
+            f"Try: add another program first (evolve program add FILE --campaign {campaign.name})"
         )
 
 

@@ -37,10 +37,10 @@ def check_spendable(budget: Budget, members: Sequence[ModelSection] = ()) -> Non
         return
     if not members:
         raise ConfigError(
-            f"no operator of this campaign spends {what}, got {budget}. Do: give a budget in time or programs"
+            f"no operator of this campaign spends {what}, got {budget}. Try: give a budget in time or programs"
         )
     raise ConfigError(
-        f"no model of this campaign spends {what}, got {budget}. Do: give a budget in tokens, calls, time or programs; or set what a "
+        f"no model of this campaign spends {what}, got {budget}. Try: give a budget in tokens, calls, time or programs; or set what a "
         "model costs, prompt_price and completion_price, or gpus and gpu_hour_price"
     )
 
@@ -94,7 +94,7 @@ def check_priced(budget: Budget, members: Sequence[ModelSection], kinds: Callabl
         if price is None
     ]
     raise ConfigError(
-        f"the budget {money[0]} counts money, and model {member.name!r} has no {' and no '.join(missing)}. Do: set "
+        f"the budget {money[0]} counts money, and model {member.name!r} has no {' and no '.join(missing)}. Try: set "
         f"{' and '.join(missing)} in its table of models.members, in US dollars per million tokens (0 where it is free); for a server of "
         "your own, gpus and gpu_hour_price; or give a budget in tokens"
     )

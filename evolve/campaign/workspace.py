@@ -38,7 +38,7 @@ def _explain_errors(home: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise ConfigError(
-            f"the workspace {home} cannot be used: {error.strerror}. Do: check the folder and its permissions and free space, or set EVOLVE_HOME to another one"
+            f"the workspace {home} cannot be used: {error.strerror}. Try: check the folder and its permissions and free space, or set EVOLVE_HOME to another one"
         ) from error
 
 
@@ -46,7 +46,7 @@ def log_path(home: Path, name: str) -> Path:
     """Returns the place of a campaign's log; raises `ConfigError` for a name that cannot be one."""
     if not _NAME.fullmatch(name):
         raise ConfigError(
-            f"a campaign's name is letters, digits, dots, dashes and underscores (at most 100), got {name!r}. Do: choose another"
+            f"a campaign's name is letters, digits, dots, dashes and underscores (at most 100), got {name!r}. Try: choose another"
         )
     return home / "archive" / "campaigns" / f"{name}.db"
 
@@ -68,7 +68,7 @@ def secret_for(home: Path, task: str) -> str:
             _make_secret(path)
         secret = _beginning(path).decode("ascii", "replace").strip() if path.is_file() else ""
     if len(secret) < _SECRET_BYTES:
-        raise ConfigError(f"{path} holds no secret. Do: delete it, and run again: another one is made")
+        raise ConfigError(f"{path} holds no secret. Try: delete it, and run again: another one is made")
     return hmac.new(secret.encode(), task.encode(), "sha256").hexdigest()
 
 
@@ -100,7 +100,7 @@ def new_path(home: Path, task: str, name: str | None) -> Path:
         while path.exists():
             if name:
                 raise ConfigError(
-                    f"there is a campaign {name!r} already ({path}). Do: --continue {name}, or another --name"
+                    f"there is a campaign {name!r} already ({path}). Try: --continue {name}, or another --name"
                 )
             path = log_path(home, f"{task}-{number}")
             number += 1
@@ -114,13 +114,13 @@ def existing_path(home: Path, name: str | None) -> Path:
     logs = campaigns(home)
     if name is None:
         if not logs:
-            raise ConfigError(f"there is no campaign in {home}. Do: evolve run online_bin_packing --budget 60s")
+            raise ConfigError(f"there is no campaign in {home}. Try: evolve run online_bin_packing --budget 60s")
         return logs[0]
     path = log_path(home, name)
     with _explain_errors(home):
         found = path.is_file()
     if not found:
         raise ConfigError(
-            f"there is no campaign {name!r} in {home}.{did_you_mean(name, [log.stem for log in logs])} Do: `evolve campaign list` shows them"
+            f"there is no campaign {name!r} in {home}.{did_you_mean(name, [log.stem for log in logs])} Try: `evolve campaign list` shows them"
         )
     return path

@@ -45,7 +45,7 @@ def list_campaigns(as_json: bool) -> None:
     if as_json:
         emit_all(found)
     elif not found:
-        say(f"there is no campaign in {workspace()} yet. Do: evolve run online_bin_packing --budget 60s")
+        say(f"there is no campaign in {workspace()} yet. Try: evolve run online_bin_packing --budget 60s")
     else:
         headings = ("campaign", "task", "best", "programs", "strategy", "budget", "MB", "written", "state")
         rows = [

@@ -59,11 +59,11 @@ def _message(error: Exception) -> str:
         return str(error)
     number = error.errno if isinstance(error, OSError) else None
     if number == errno.ENOSPC:
-        return "the disk is full. Do: make room, then go on; what had settled is in the log"
+        return "the disk is full. Try: make room, then go on; what had settled is in the log"
     # Python has no kinds of their own for the other two.
     if isinstance(error, MemoryError) or number == errno.ENOMEM or str(error) == "can't start new thread":
         return (
-            "there is not enough memory, or room for threads. Do: raise the limits (`ulimit -a` shows them), or give fewer `--workers`; "
+            "there is not enough memory, or room for threads. Try: raise the limits (`ulimit -a` shows them), or give fewer `--workers`; "
             "what had settled is in the log"
         )
     return ""

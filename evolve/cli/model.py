@@ -123,7 +123,7 @@ def ping_models(specs: tuple[str, ...], config: str | None, as_json: bool) -> No
         sections += validate_settings({"task": "none", **read_campaign_file(Path(config), plugins)}).models.members
     if not sections:
         raise ConfigError(
-            "there is no model to call. Do: name one, such as gpt-5-mini, or a campaign file that has one (-c)"
+            "there is no model to call. Try: name one, such as gpt-5-mini, or a campaign file that has one (-c)"
         )
     failures: list[EvolveError] = []
     for section in sections:
@@ -239,7 +239,7 @@ def _show(log: Log, step: int, *, as_json: bool) -> None:
     calls = [whole_call(log, replied) for replied in _replies(log) if replied.step == step]
     if not calls:
         raise ConfigError(
-            f"step {step} of campaign {log.path.stem!r} has called no model. Do: `evolve model calls {log.path.stem} --limit 0` shows which have"
+            f"step {step} of campaign {log.path.stem!r} has called no model. Try: `evolve model calls {log.path.stem} --limit 0` shows which have"
         )
     if as_json:
         emit_all(calls)
@@ -275,12 +275,14 @@ def _format_block(head: str, text: str) -> str:
 def _export(log: Log, path: Path, *, as_json: bool) -> None:
     answers, name = list(answers_of(log)), log.path.stem
     if not answers:
-        raise ConfigError(f"campaign {name!r} has called no model, so there is nothing to record. Do: name another one")
+        raise ConfigError(
+            f"campaign {name!r} has called no model, so there is nothing to record. Try: name another one"
+        )
     try:
         added = add_answers(path, answers)
     except OSError as error:
         raise ConfigError(
-            f"the cassette cannot be written to {str(path)!r}: {error.strerror}. Do: name another place"
+            f"the cassette cannot be written to {str(path)!r}: {error.strerror}. Try: name another place"
         ) from error
     models = dict.fromkeys(replied.call.model for replied in _replies(log))
     options = " ".join(f"--model {model}=cassette:{path}" for model in models)

@@ -99,7 +99,7 @@ def _select(name: str | None) -> tuple[Sequence[EntryPoint], Sequence[str]]:
     if not named and name not in BUNDLED:
         known = [*BUNDLED, *(point.name for point in points)]
         raise ConfigError(
-            f"there is no plugin {name!r}.{did_you_mean(name, known)} Do: install its package (pip install -e .); `evolve plugin list` "
+            f"there is no plugin {name!r}.{did_you_mean(name, known)} Try: install its package (pip install -e .); `evolve plugin list` "
             "shows what there is"
         )
     return named, [] if named else [name]
@@ -124,21 +124,21 @@ def new_plugin(name: str) -> None:
     if not _NAME.fullmatch(name):
         raise ConfigError(
             f"a plugin's name is made of small letters, digits, - and _, and begins with a letter, got {name!r}. "
-            "Do: choose one, such as swap"
+            "Try: choose one, such as swap"
         )
     plain = name.replace("-", "_").removeprefix("evolve_")
     if plain in load().operators:
-        raise ConfigError(f"there is the operator {plain!r} already. Do: choose another name")
+        raise ConfigError(f"there is the operator {plain!r} already. Try: choose another name")
     folder = Path(f"evolve-{plain.replace('_', '-')}")
     if folder.exists():
-        raise ConfigError(f"there is {str(folder)!r} already. Do: choose another name, or remove it")
+        raise ConfigError(f"there is {str(folder)!r} already. Try: choose another name, or remove it")
     try:
         for path, text in starter_files(plain).items():
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
             (folder / path).write_text(text, "utf-8")
     except OSError as error:
         raise ConfigError(
-            f"{str(folder)!r} cannot be written: {error.strerror}. Do: begin in another folder"
+            f"{str(folder)!r} cannot be written: {error.strerror}. Try: begin in another folder"
         ) from error
     commands = (f"cd {folder}", "pip install -e '.[dev]'", "python -m pytest", f"evolve plugin check {plain}")
     say(facts([("wrote", f"{folder}, with the operator {plain!r}"), ("next", "\n".join(commands))]))

@@ -54,7 +54,7 @@ def load_command(point: EntryPoint) -> click.Command:
     if not isinstance(command, click.Command):
         raise import_name("evolve.types:PluginError")(
             f"the command {point.name!r} is {point.value}, a {type(command).__name__}, and no click command. "
-            "Do: name one in the entry-point group evolve.commands"
+            "Try: name one in the entry-point group evolve.commands"
         )
     return command
 

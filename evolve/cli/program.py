@@ -77,7 +77,7 @@ def list_programs(
     by_records = bool(chosen == "all" or outcome or operator or sort)
     if by_records and chosen in ("elites", "front"):
         raise click.UsageError(
-            f"--{chosen} lists programs by their place, which options that choose records do not. Do: leave out one of them"
+            f"--{chosen} lists programs by their place, which options that choose records do not. Try: leave out one of them"
         )
     # An outcome may be one that no program has: a screened proposal is a record without a program.
     kind = "" if chosen == "all" or outcome else PROGRAMS
@@ -113,7 +113,7 @@ def _read_elites(campaign: Campaign, chosen: str | None, limit: int | None) -> S
     if not campaign.task.objectives:
         raise ConfigError(
             f"task {campaign.task.name!r} of campaign {campaign.name!r} has no objectives, so there is no front. "
-            "Do: leave out --front, or declare [[objectives]] in its task.toml"
+            "Try: leave out --front, or declare [[objectives]] in its task.toml"
         )
     return report.front(campaign, limit)
 
@@ -198,7 +198,7 @@ def _read_artifact(campaign: Campaign, number: RecordId, name: str) -> str:
     if name not in known:
         record = report.record_name(campaign, number)
         raise ConfigError(
-            f"{record} has no artifact {name!r}.{did_you_mean(name, known)} Do: evolve program show {record}"
+            f"{record} has no artifact {name!r}.{did_you_mean(name, known)} Try: evolve program show {record}"
         )
     return campaign.log.text(TextId(known[name]))
 
@@ -215,7 +215,7 @@ def diff_programs(reference: str, other: str | None, as_json: bool) -> None:
         if other is None:
             parents = campaign.state.history.parents(number)
             if not parents:
-                raise ConfigError(f"{named[0]} has no parent to compare with. Do: name two programs")
+                raise ConfigError(f"{named[0]} has no parent to compare with. Try: name two programs")
             pair = _read_program(campaign, parents[0]), named
     if other is not None:
         with open_program(other) as (campaign, number):

@@ -115,7 +115,7 @@ def evaluate_program(
     if refused := refusal(task, chosen):
         say(f"evolve: note: no campaign would take this program: {one_line(refused)}", err=True)
     if held_out and not task.held_out:
-        raise ConfigError(f"task {task.name!r} has no held-out cases. Do: leave --held-out out")
+        raise ConfigError(f"task {task.name!r} has no held-out cases. Try: leave --held-out out")
     count = seeds or (1 if task.deterministic else NOISY_SEEDS)
     # Code that may change without a new version has no results to keep.
     release = load().evaluator_release(task.evaluator)
@@ -153,7 +153,7 @@ def read_files(paths: Sequence[str], task: Task) -> Mapping[str, str]:
         files = {_name_in_task(names, path): _read(path) for path in paths}
     if sum(map(len, files.values())) > LARGEST:
         raise ConfigError(
-            f"a program is at most {LARGEST >> 20} MiB of text, got more. Do: name the program's files alone"
+            f"a program is at most {LARGEST >> 20} MiB of text, got more. Try: name the program's files alone"
         )
     # Of a task in one file a person may give the whole file, changed.
     return {name: program_of(text) for name, text in files.items()} if task.one_file else files
@@ -169,9 +169,9 @@ def _read(path: str) -> str:
     try:
         return sys.stdin.read() if path == "-" else Path(path).read_text("utf-8")
     except UnicodeDecodeError as error:
-        raise ConfigError(f"{path} is no text in UTF-8: {error}. Do: name the program's files alone") from error
+        raise ConfigError(f"{path} is no text in UTF-8: {error}. Try: name the program's files alone") from error
     except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror}. Do: check the path") from error
+        raise ConfigError(f"{path} cannot be read: {error.strerror}. Try: check the path") from error
 
 
 def read_program(task: Task, paths: Sequence[str]) -> Program:
@@ -188,11 +188,11 @@ def read_program(task: Task, paths: Sequence[str]) -> Program:
     if strange and not (len(paths) == 1 and Path(paths[0]).is_dir()):
         raise ConfigError(
             f"it is not clear which of the program's files {strange[0]!r} is.{did_you_mean(strange[0], task.seed.files)} "
-            "Do: call it as the task does, or name a folder"
+            "Try: call it as the task does, or name a folder"
         )
     if not ours & set(taken):
         raise ConfigError(
-            f"{paths[0]!r} has none of the program's files. Do: name a folder with {', '.join(task.seed.files)}, or one of these files"
+            f"{paths[0]!r} has none of the program's files. Try: name a folder with {', '.join(task.seed.files)}, or one of these files"
         )
     return Program({**task.seed.files, **taken})
 

@@ -24,7 +24,7 @@ def open_program(reference: str) -> Iterator[tuple[Campaign, RecordId]]:
             yield campaign, report.settled(campaign, int(number)).record.id
         else:
             raise ConfigError(
-                f"a program is named NAME/ID, got {reference!r}. Do: for example {campaign.name}/1, or a bare 1, or best"
+                f"a program is named NAME/ID, got {reference!r}. Try: for example {campaign.name}/1, or a bare 1, or best"
             )
 
 
@@ -35,10 +35,10 @@ def _find_best(campaign: Campaign) -> RecordId:
     name = campaign.name
     if len(campaign.state.history) and not campaign.state.seed_values:
         raise ConfigError(
-            f"campaign {name!r} has no best program: its seed has failed. Do: `evolve program show {name}/1 --feedback` says why; "
+            f"campaign {name!r} has no best program: its seed has failed. Try: `evolve program show {name}/1 --feedback` says why; "
             "another campaign is NAME/best (evolve campaign list)"
         )
-    raise ConfigError(f"campaign {name!r} has no best program yet. Do: run it, with --continue")
+    raise ConfigError(f"campaign {name!r} has no best program yet. Try: run it, with --continue")
 
 
 def format_record(campaign: Campaign, shown: report.Shown) -> list[tuple[str, str]]:

@@ -129,7 +129,7 @@ def _print_end(campaign: Campaign, ending: Ending, former_best: str, *, as_json:
     if failed:
         raise SandboxError(
             f"the workers failed on {failed} of the programs, which hold no place before they are evaluated. "
-            f"Do: `evolve program list {campaign.name} --all` names them, and then the same command evaluates what is missing"
+            f"Try: `evolve program list {campaign.name} --all` names them, and then the same command evaluates what is missing"
         )
 
 

@@ -29,7 +29,7 @@ _SLOW_SECONDS = 1.0
 def _only_one(_: click.Context, __: click.Parameter, files: tuple[str, ...]) -> str | None:
     """Returns the campaign file, if one is given; a usage error for two, of which the first would silently not count."""
     if len(files) > 1:
-        raise click.UsageError(f"-c names one campaign file, got {', '.join(files)}. Do: write what both say into one")
+        raise click.UsageError(f"-c names one campaign file, got {', '.join(files)}. Try: write what both say into one")
     return files[0] if files else None
 
 

@@ -42,7 +42,7 @@ def ask(log: Path, wish: Wish) -> Answer:
     if answer is None:
         raise StoreError(
             f"the engine of campaign {log.stem!r} (process {writer(log)}) has not answered in {ANSWER_SECONDS:.0f} s. The request is "
-            "kept, and whoever writes the log next does it. Do: nothing; to ask again would be a second request"
+            "kept, and whoever writes the log next does it. Try: nothing; to ask again would be a second request"
         )
     if not answer.accepted:
         raise ConfigError(answer.told)

@@ -96,9 +96,9 @@ def _without_answer(campaign: Campaign, ending: Ending) -> str:
     if not ending.failed:
         return f"campaign {name!r} made no call of a model in this run: {_format_unpaid(campaign, ending)} {kept}"
     calls = "its only call of a model" if ending.failed == 1 else f"all {ending.failed:,} calls of models"
-    what, _, remedy = ending.failure.partition(" Do: ")
+    what, _, remedy = ending.failure.partition(" Try: ")
     remedy = remedy or f"evolve model calls {name} shows them; see to the model, then continue with a larger budget"
-    return f"campaign {name!r} got no answer: {calls} failed, the last one: {_shorten(what).rstrip('.')}. Do: {remedy}. {kept}"
+    return f"campaign {name!r} got no answer: {calls} failed, the last one: {_shorten(what).rstrip('.')}. Try: {remedy}. {kept}"
 
 
 def _without_proposal(campaign: Campaign, ending: Ending) -> str:
@@ -118,13 +118,13 @@ def _without_proposal(campaign: Campaign, ending: Ending) -> str:
         )
     return (
         f"campaign {campaign.name!r} found nothing to try: {', '.join(names)} proposed nothing that could be evaluated{last}{unanswered}. "
-        f"Do: {remedy}. Its log is kept: {campaign.log.path}"
+        f"Try: {remedy}. Its log is kept: {campaign.log.path}"
     )
 
 
 def _format_unpaid(campaign: Campaign, ending: Ending) -> str:
     budget = _format_options(enlarge(campaign.budget, ending.wanted, campaign.progress))
-    return f"{without_remedy(ending.unpaid)}. Do: evolve run --continue {campaign.name} {budget}, or lower the max_tokens of the model in a new campaign."
+    return f"{without_remedy(ending.unpaid)}. Try: evolve run --continue {campaign.name} {budget}, or lower the max_tokens of the model in a new campaign."
 
 
 def _format_options(budget: Sequence[str]) -> str:

@@ -85,7 +85,7 @@ def _run_suite(
     if not missing:
         return _try(plugin, about, partial(suite, given))
     message = (
-        f"its settings need a value for {', '.join(missing)}. Do: give each an example, Field(examples=[...]); one that names a file "
+        f"its settings need a value for {', '.join(missing)}. Try: give each an example, Field(examples=[...]); one that names a file "
         "of a task is tried by `evolve task check`"
     )
     return PluginFinding(plugin, about, "skipped", message)

@@ -78,7 +78,7 @@ def _match(task: Task, pattern: str, key: str) -> Iterator[Twin]:
     places = [place for place in sorted(folder.glob(pattern)) if not _is_hidden(place)]
     if not places:
         raise TaskError(
-            f"{task.path}: check.{key}: nothing matches {pattern!r}. Do: write such a program, or correct the pattern"
+            f"{task.path}: check.{key}: nothing matches {pattern!r}. Try: write such a program, or correct the pattern"
         )
     for place in places:
         files = _read_folder(place) if place.is_dir() else {_counterpart(task, place): _read_text(place)}
@@ -108,7 +108,7 @@ def _counterpart(task: Task, place: Path) -> str:
         return same[0]
     raise TaskError(
         f"{place}: which file of the program it stands for cannot be told; the program has {', '.join(names)}. "
-        "Do: put it into a folder of its own, by the name that it has in the program, and name that folder"
+        "Try: put it into a folder of its own, by the name that it has in the program, and name that folder"
     )
 
 
@@ -117,5 +117,5 @@ def _read_text(path: Path) -> str:
         return path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise TaskError(
-            f"{path}: this is no text that can be read: {error}. Do: mend it, or leave it out of check"
+            f"{path}: this is no text that can be read: {error}. Try: mend it, or leave it out of check"
         ) from error

@@ -10,7 +10,7 @@ from evolve.devices.gpus import Gpu
 from evolve.devices.processors import numbers, ranges
 from evolve.types import ConfigError
 
-_DO = "Do: write cpu, cpu:0-3, gpu, gpu:0,1 or a GPU's uuid; `evolve devices` lists what there is"
+_DO = "Try: write cpu, cpu:0-3, gpu, gpu:0,1 or a GPU's uuid; `evolve devices` lists what there is"
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,7 +86,7 @@ class Leases:
         if needs.gpus > len(self._gpus) or needs.cores > threads:
             raise SandboxError(
                 f"a stage needs {format_needs(needs)}, and {threads} cores and {len(self._gpus)} GPUs may be leased here. "
-                "Do: grant more with --devices, or use another machine; `evolve devices` lists what there is"
+                "Try: grant more with --devices, or use another machine; `evolve devices` lists what there is"
             )
         some = (needs.cores > 1 or needs.pinned) and not needs.exclusive
         cores = min(needs.cores, len(self._units)) if some else 0
@@ -175,7 +175,7 @@ class Locks:
             )
         except OSError as error:
             raise SandboxError(
-                f"the lease {name!r} cannot be taken: {error}. Do: make {self._folder} a folder that this user may write"
+                f"the lease {name!r} cannot be taken: {error}. Try: make {self._folder} a folder that this user may write"
             ) from error
         files.callback(os.close, number)
         return number
@@ -187,7 +187,7 @@ def leases_folder() -> Path:
         return own_folder(f"evolve-leases-{os.geteuid()}")
     except OSError as error:
         raise SandboxError(
-            f"devices cannot be leased: {error}. Do: make room there, or remove what is in the way and not this user's"
+            f"devices cannot be leased: {error}. Try: make room there, or remove what is in the way and not this user's"
         ) from error
 
 

@@ -140,7 +140,7 @@ class FileView:
                 EditKind.OUTSIDE,
                 f"{self.path} would change outside its blocks, or its EVOLVE-BLOCK markers would: "
                 "a marker was written, or a string or a comment is not ended. "
-                "Do: change only the lines between the markers, and leave the markers as they are",
+                "Try: change only the lines between the markers, and leave the markers as they are",
             )
         return text.replace("\n", "\r\n") if self.has_crlf else text
 
@@ -188,7 +188,7 @@ def merge_changes(view: FileView, changes: Sequence[LineChange]) -> str:
             there = quote_lines(view.lines[after.start : before.end])
             raise EditFailed(
                 EditKind.CONFLICT,
-                f"Edits {before.number} and {after.number} both change these lines of {view.path}:\n{there}\nDo: write one edit for them",
+                f"Edits {before.number} and {after.number} both change these lines of {view.path}:\n{there}\nTry: write one edit for them",
             )
     return view.finish(view.apply(ordered))
 
@@ -197,7 +197,7 @@ def refuse_large(view: FileView, size: int) -> None:
     """Raises `EditFailed` where a file would have more characters than any file needs."""
     if size > max(LARGEST, 2 * len(view.text)):
         raise EditFailed(
-            EditKind.TOO_LARGE, f"{view.path} would have {size:,} characters. Do: keep it below {LARGEST:,}"
+            EditKind.TOO_LARGE, f"{view.path} would have {size:,} characters. Try: keep it below {LARGEST:,}"
         )
 
 
@@ -213,7 +213,7 @@ def refuse_elision(lines: Sequence[str], kept: Collection[str], where: str) -> N
         raise EditFailed(
             EditKind.ELIDED,
             f"{where} puts a line into the program that stands for code which is left out: {left_out!r}. "
-            "Do: write that code, or do not touch it",
+            "Try: write that code, or do not touch it",
         )
 
 
@@ -221,11 +221,11 @@ def _add(added: dict[str, str], path: str, edit: EditBlock) -> None:
     if _strip_edges(edit.search):
         raise EditFailed(
             EditKind.NOT_FOUND,
-            f"Edit {edit.number} searches in {path}, and there is no such file. Do: leave SEARCH empty to add it",
+            f"Edit {edit.number} searches in {path}, and there is no such file. Try: leave SEARCH empty to add it",
         )
     if path in added:
         raise EditFailed(
-            EditKind.CONFLICT, f"Edit {edit.number} adds {path}, and so does one before it. Do: add it once"
+            EditKind.CONFLICT, f"Edit {edit.number} adds {path}, and so does one before it. Try: add it once"
         )
     refuse_elision(edit.replace, (), f"Edit {edit.number}")
     added[path] = join_lines(edit.replace)
@@ -238,7 +238,7 @@ def _find_place(edit: EditBlock, views: Sequence[FileView]) -> Place:
         raise EditFailed(
             EditKind.AMBIGUOUS,
             f"Edit {edit.number} has nothing between SEARCH and =======, so it does not say where. "
-            "Do: search for the line before the place, and repeat it in REPLACE",
+            "Try: search for the line before the place, and repeat it in REPLACE",
         )
     # An exact place wins over a loose one: the same lines may stand further in elsewhere.
     exact = [(view, start) for view in views for start in _find_lines(view.lines, edit.search)]
@@ -270,7 +270,7 @@ def _choose_place(edit: EditBlock, found: Sequence[Place]) -> Place:
         raise EditFailed(
             EditKind.AMBIGUOUS,
             f"The SEARCH text of edit {edit.number} stands in {len(inside)} places ({where}):\n{quote_lines(edit.search, 8)}\n"
-            "Do: add lines before or after it, until it stands in one place",
+            "Try: add lines before or after it, until it stands in one place",
         )
     view, change = inside[0]
     refuse_elision(change.new, frozenset(view.bare), f"Edit {edit.number}")
@@ -336,7 +336,7 @@ def _explain_not_found(edit: EditBlock, views: Sequence[FileView]) -> EditFailed
     begin = f"The SEARCH text of edit {edit.number} is not in {names}:\n{quote_lines(edit.search, 8)}\n"
     left_out = find_elision(edit.search, frozenset(line for view in views for line in view.bare))
     if left_out:
-        remedy = f"Its line {left_out!r} stands for others. Do: write all lines of a SEARCH text, or make it shorter"
+        remedy = f"Its line {left_out!r} stands for others. Try: write all lines of a SEARCH text, or make it shorter"
         return EditFailed(EditKind.NOT_FOUND, begin + remedy)
     longest = max((line.strip() for line in edit.search[:8]), key=len)[:_LONGEST]
     for view in views:
@@ -345,7 +345,7 @@ def _explain_not_found(edit: EditBlock, views: Sequence[FileView]) -> EditFailed
         if near:
             first = rows[near[0]]
             there = quote_lines(view.lines[first : first + len(edit.search)])
-            remedy = f"The nearest is line {first + 1} of {view.path}:\n{there}\nDo: copy the lines as they stand, each one in full"
+            remedy = f"The nearest is line {first + 1} of {view.path}:\n{there}\nTry: copy the lines as they stand, each one in full"
             return EditFailed(EditKind.NOT_FOUND, begin + remedy)
     return EditFailed(EditKind.NOT_FOUND, f"{begin}Nothing there is like it. {_describe_allowed(views)}")
 
@@ -362,7 +362,7 @@ def _describe_allowed(views: Sequence[FileView]) -> str:
         if lines:
             rows = f"lines {lines[0] + 1} to {lines[-1] + 1}" if lines[0] < lines[-1] else f"line {lines[0] + 1}"
             parts.append(f"{rows if len(view.spans) == 1 else 'the blocks'} of {view.path}")
-    return f"Do: edit {' or '.join(dict.fromkeys(parts)) or 'what is between the EVOLVE-BLOCK markers'}"
+    return f"Try: edit {' or '.join(dict.fromkeys(parts)) or 'what is between the EVOLVE-BLOCK markers'}"
 
 
 def _combine(failures: Sequence[tuple[int, EditFailed]]) -> EditFailed:

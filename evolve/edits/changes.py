@@ -137,7 +137,7 @@ def _find_fault(path: str, text: str) -> str:
     except SyntaxError as error:
         return _describe_error(path, text, error)
     except (ValueError, RecursionError, MemoryError) as error:
-        return f"{path} does not parse: {error or type(error).__name__}. Do: write plain Python that is not nested as deeply"
+        return f"{path} does not parse: {error or type(error).__name__}. Try: write plain Python that is not nested as deeply"
     return ""
 
 
@@ -146,4 +146,4 @@ def _describe_error(path: str, text: str, error: SyntaxError) -> str:
     near = text.split("\n")[max(0, number - 1 - _CONTEXT) : number]
     where = f", line {number}" if number else ""
     quoted = f" The last of these lines:\n{quote_lines(near)}\n" if near else " "
-    return f"{path} does not parse{where}: {error.msg}.{quoted}Do: write Python that parses"
+    return f"{path} does not parse{where}: {error.msg}.{quoted}Try: write Python that parses"

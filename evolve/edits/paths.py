@@ -80,7 +80,7 @@ def resolve_path(path: str, paths: Sequence[str], new_files: Sequence[str]) -> s
     allowed = f", and new ones that match {' or '.join(new_files)}" if new_files else ", and no new ones"
     raise EditFailed(
         EditKind.UNKNOWN_FILE,
-        f"There is no file {path[:200]!r} that could be edited. The program has {', '.join(paths)[:600]}{allowed}. Do: name one of these",
+        f"There is no file {path[:200]!r} that could be edited. The program has {', '.join(paths)[:600]}{allowed}. Try: name one of these",
     )
 
 

@@ -16,9 +16,7 @@ from evolve.types import Program
 LONGEST_THOUGHT = 500
 MOST_EDITS = 300
 _CUT = "length"
-_HOW = (
-    "Do: answer with SEARCH/REPLACE blocks, or with the whole file in one fenced text with its path behind the language"
-)
+_HOW = "Try: answer with SEARCH/REPLACE blocks, or with the whole file in one fenced text with its path behind the language"
 _OPENS = re.compile(r"\s*<{5,9}[ \t]*(?:SEARCH|ORIGINAL)\b:?\s*", re.IGNORECASE)
 _DIVIDES = re.compile(r"\s*={5,9}\s*")
 _CLOSES = re.compile(r"\s*>{5,9}[ \t]*(?:REPLACE|UPDATED)\b:?\s*", re.IGNORECASE)
@@ -60,7 +58,7 @@ def read(reply: str, program: Program, *, new_files: Sequence[str] = (), finish:
         # Even where an edit is complete: what was still to come may belong to it.
         raise EditFailed(
             EditKind.CUT_OFF,
-            "The reply was cut at its greatest length, so nothing of it was applied. Do: answer in fewer words, or with smaller edits",
+            "The reply was cut at its greatest length, so nothing of it was applied. Try: answer in fewer words, or with smaller edits",
         )
     parts = split_reply(remove_thinking(reply).replace("\r\n", "\n").split("\n"))
     known = view_files(program)
@@ -72,7 +70,7 @@ def read(reply: str, program: Program, *, new_files: Sequence[str] = (), finish:
     # A reply is applied to the program that was shown, never to what an earlier reply made of it.
     made = Program({**program.files, **texts})
     if made == program:
-        raise EditFailed(EditKind.NO_OP, "The program would stay exactly as it is. Do: change it")
+        raise EditFailed(EditKind.NO_OP, "The program would stay exactly as it is. Try: change it")
     return EditedProgram(made, find_thought(parts.prose))
 
 
@@ -98,7 +96,7 @@ def split_reply(lines: Sequence[str]) -> _Parts:
         if len(parts.edits) == MOST_EDITS:
             raise EditFailed(
                 EditKind.TOO_LARGE,
-                f"The reply has more than {MOST_EDITS} edits. Do: write one fenced text with the whole file",
+                f"The reply has more than {MOST_EDITS} edits. Try: write one fenced text with the whole file",
             )
         number, end = len(parts.edits) + 1, _find_end(lines, index)
         parts.edits.append(_split_edit(number, _find_label(rest), lines[index : end + 1]))
@@ -142,7 +140,7 @@ def _find_end(lines: Sequence[str], start: int) -> int:
     begun = quote_lines(lines[start : min(index, start + 6)])
     raise EditFailed(
         EditKind.CUT_OFF if index == len(lines) else EditKind.UNPARSABLE,
-        f"This edit has no line `>>>>>>> REPLACE`:\n{begun}\nDo: write every edit out to its end",
+        f"This edit has no line `>>>>>>> REPLACE`:\n{begun}\nTry: write every edit out to its end",
     )
 
 
@@ -155,7 +153,7 @@ def _split_edit(number: int, path: str, lines: Sequence[str]) -> EditBlock:
         raise EditFailed(
             EditKind.UNPARSABLE,
             f"This edit has {wrong} `=======` between what is searched and what replaces it:\n{quote_lines(lines)}\n"
-            "Do: write one between both parts, or write the whole file",
+            "Try: write one between both parts, or write the whole file",
         )
     return EditBlock(number, path, tuple(lines[1 : dividers[0]]), tuple(lines[dividers[0] + 1 : -1]))
 
@@ -204,7 +202,7 @@ def _refuse_both_forms(fences: Sequence[FencedText]) -> None:
     if named:
         raise EditFailed(
             EditKind.CONFLICT,
-            f"The reply has edits, and writes {named[0]} whole. Do: use one form; an edit with an empty SEARCH adds a file",
+            f"The reply has edits, and writes {named[0]} whole. Try: use one form; an edit with an empty SEARCH adds a file",
         )
 
 
@@ -219,7 +217,7 @@ def _write_files(
         path = resolve_path(fence.path, tuple(known), new_files) if fence.path else _find_only_file(fence, known)
         text = rewrite_file(fence.lines, known[path]) if path in known else write_new_file(path, fence.lines)
         if texts.setdefault(path, text) != text:
-            raise EditFailed(EditKind.CONFLICT, f"The reply writes {path} twice, differently. Do: write it once")
+            raise EditFailed(EditKind.CONFLICT, f"The reply writes {path} twice, differently. Try: write it once")
     if not texts:
         raise EditFailed(EditKind.NO_EDIT, f"The reply holds no edit and no program. {_HOW}")
     return texts
@@ -246,5 +244,5 @@ def _find_only_file(fence: FencedText, known: Mapping[str, FileView]) -> str:
     raise EditFailed(
         EditKind.UNKNOWN_FILE,
         f"It is not said for which file this text is:\n{quote_lines(fence.lines, 4)}\n"
-        f"The program has {', '.join(fitting)[:600]}. Do: write the path behind the language of the fence",
+        f"The program has {', '.join(fitting)[:600]}. Try: write the path behind the language of the fence",
     )

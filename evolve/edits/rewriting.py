@@ -84,7 +84,7 @@ def _read_alone(lines: Sequence[str], view: FileView) -> Sequence[str]:
 def _refuse_outside(view: FileView, fault: str, remedy: str) -> EditFailed:
     return EditFailed(
         EditKind.OUTSIDE,
-        f"The new text of {view.path} {fault}. Do: {remedy}, or answer with SEARCH/REPLACE blocks",
+        f"The new text of {view.path} {fault}. Try: {remedy}, or answer with SEARCH/REPLACE blocks",
     )
 
 

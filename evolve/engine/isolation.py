@@ -53,7 +53,7 @@ def wanted_level(
         return WantedLevel(setting, said=setting is not Level.STANDARD)
     if word not in LEVELS:
         raise ConfigError(
-            f"{VARIABLE} is {word!r}, which is no level of isolation.{did_you_mean(word, LEVELS)} Do: set it to one of {', '.join(LEVELS)}"
+            f"{VARIABLE} is {word!r}, which is no level of isolation.{did_you_mean(word, LEVELS)} Try: set it to one of {', '.join(LEVELS)}"
         )
     return WantedLevel(Level(word), said=True)
 

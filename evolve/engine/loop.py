@@ -132,7 +132,7 @@ class Run:
         elif not state.seed_values:
             raise TaskError(
                 f"the seed of campaign {name!r} failed its own evaluator: {state.history.outcome(state.seed_record)}. "
-                f"Do: `evolve program show {name}/{state.seed_record}` says why; mend the task, and `evolve campaign rejudge {name}`"
+                f"Try: `evolve program show {name}/{state.seed_record}` says why; mend the task, and `evolve campaign rejudge {name}`"
             )
         if only is None:
             only = [step.asked for step in state.open_steps()]
@@ -197,7 +197,7 @@ class Run:
         kept until it is durable, and the step is one for the next run."""
         if future.cancelled():
             error: BaseException | None = SandboxError(
-                "the evaluation workers ended although nobody ended them. Do: go on with --continue; nothing that had settled is lost"
+                "the evaluation workers ended although nobody ended them. Try: go on with --continue; nothing that had settled is lost"
             )
         else:
             error = future.exception()
@@ -289,7 +289,7 @@ def _check_capacity(executor: Executor, campaign: Campaign) -> None:
     for stage in campaign.task.stages:
         if executor.capacity(stage.needs) == 0:
             raise SandboxError(
-                f"stage {stage.name!r} needs {format_needs(stage.needs)}, which may not be leased here. Do: grant more with --devices, or use "
+                f"stage {stage.name!r} needs {format_needs(stage.needs)}, which may not be leased here. Try: grant more with --devices, or use "
                 "another machine; `evolve devices` lists what there is"
             )
 

@@ -168,7 +168,7 @@ def _open_member(section: ModelSection, settings: Settings, plugins: Plugins, re
         resources.callback(model.close)
         if settings.models.purposes.get("embed") == section.name and not isinstance(model, Embedder):
             raise ConfigError(
-                "it turns no texts into vectors. Do: name another model in models.purposes.embed, or leave that out"
+                "it turns no texts into vectors. Try: name another model in models.purposes.embed, or leave that out"
             )
         deadline = time.monotonic() + section.timeout_seconds
         usage = guarded(section.kind, model.check, deadline, threading.Event())
@@ -196,9 +196,9 @@ def add_name(name: str, message: str) -> str:
 
 
 def _describe_failures(error: ModelError) -> str:
-    what, _, remedy = str(error).partition(" Do: ")
+    what, _, remedy = str(error).partition(" Try: ")
     do = remedy or "see to the model, then continue the campaign"
-    return f"{FAILED_IN_A_ROW} calls in a row failed, the last one: {what.rstrip('.')}. Do: {do}"
+    return f"{FAILED_IN_A_ROW} calls in a row failed, the last one: {what.rstrip('.')}. Try: {do}"
 
 
 class StepCalls:
@@ -322,7 +322,9 @@ class MeteredCaller:
             model, cancelled = self._member.model, self._models.cancelled
             replies = model.complete(bounded, samples=numbers, deadline=deadline, cancelled=cancelled)
             if not replies:
-                raise ModelError("it gave no answer and no error. Do: mend the plugin that provides this kind of model")
+                raise ModelError(
+                    "it gave no answer and no error. Try: mend the plugin that provides this kind of model"
+                )
             return [_shorten(reply, longest) for reply in replies[: len(numbers)]]
 
         return self._call(bounded, samples, ask)
@@ -491,7 +493,7 @@ def format_vector(vector: Sequence[float]) -> str:
     """Formats a vector as a text of the log: scaled to length 1, in single precision. Raises `ModelError` where it has no direction."""
     length = math.sqrt(sum(value * value for value in vector))
     if not (0 < length < math.inf):
-        raise ModelError("an embedding is a vector of finite numbers that are not all 0. Do: use another model for it")
+        raise ModelError("an embedding is a vector of finite numbers that are not all 0. Try: use another model for it")
     return json.dumps([float(f"{value / length:.8g}") for value in vector])
 
 

@@ -100,7 +100,7 @@ def _check_isolation(executor: Executor, confinement: Confinement) -> None:
     level = Level.of(described)
     if level is None or not level.reaches(wanted):
         raise SandboxError(
-            f"the run isolates candidates at {str(wanted)!r}, and its executor does so by {described!r}. Do: mend the executor, which gets the means in "
+            f"the run isolates candidates at {str(wanted)!r}, and its executor does so by {described!r}. Try: mend the executor, which gets the means in "
             f"its request, or ask for less (--sandbox {level or Level.NONE})"
         )
 

@@ -92,7 +92,7 @@ class Proposer:
             return [_check_child(child) for child in proposed]
         except ValueError as error:
             raise PluginError(
-                f"operator {selection.operator!r} proposed {error}. Do: mend its `propose`, or do without it"
+                f"operator {selection.operator!r} proposed {error}. Try: mend its `propose`, or do without it"
             ) from error
 
     def _drafts(self, children: Sequence[Child], family: Family) -> Sequence[Draft]:

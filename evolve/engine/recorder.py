@@ -294,8 +294,8 @@ def _error_with_feedback(kind: type[EvolveError], what: str, report: Report, rem
     """Returns an error with one line of a report's feedback, the root error of a traceback; all of it, quoted, is the error's note."""
     feedback = report.texts.get(TextId(report.evaluation.feedback), "").strip() or "there is no feedback"
     line = readable(feedback.split("\n\n", 1)[0].splitlines()[-1]).strip()
-    if "Do:" not in line:
-        line = f"{line.rstrip('.')}. Do: {remedy}; --debug shows all that is known"
+    if "Try:" not in line:
+        line = f"{line.rstrip('.')}. Try: {remedy}; --debug shows all that is known"
     error = kind(f"{what}: {line}")
     error.add_note(quoted(feedback))
     return error

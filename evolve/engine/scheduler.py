@@ -164,7 +164,7 @@ class Scheduler:
         if not self.exhausted:
             raise PluginError(
                 f"strategy {self._campaign.settings.strategy.name!r} waits, and nothing is under way that it could wait for. "
-                "Do: use another strategy, or mend its `ask`"
+                "Try: use another strategy, or mend its `ask`"
             )
 
     def _free(self, load: Load) -> FreeRoom:
@@ -250,7 +250,7 @@ class Scheduler:
                 if action.island in arranged:
                     raise ValueError(f"to arrange island {action.island} twice, and for nothing else in between")
             except ValueError as error:
-                raise PluginError(f"strategy {name!r} asked {error}. Do: mend its `ask`") from error
+                raise PluginError(f"strategy {name!r} asked {error}. Try: mend its `ask`") from error
             arranged.add(action.island)
             campaign.write(Rearranged(action.island, action.records, action.why))
 

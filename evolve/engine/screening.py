@@ -160,7 +160,7 @@ class Neighbours:
                 minima = stored.get(program) or self.sketch(log.program(program))
                 if len(minima) != MINIMA:
                     raise StoreError(
-                        f"{log.path} is damaged: the sketch of program {program} has {len(minima)} bytes. Do: restore it from a backup"
+                        f"{log.path} is damaged: the sketch of program {program} has {len(minima)} bytes. Try: restore it from a backup"
                     )
                 self._index(program, columns.islands[record - 1], Fingerprint(minima))
         for program, vector in log.vectors(self.embedder) if self.embedder else ():

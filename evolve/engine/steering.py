@@ -119,7 +119,7 @@ class Requests:
     def _write_hint(self, wish: Hint, request: str) -> Answer:
         text = wish.text.strip()
         if not text:
-            raise ConfigError("a hint is a text, got an empty one. Do: write what the search should know")
+            raise ConfigError("a hint is a text, got an empty one. Try: write what the search should know")
         self._campaign.write(LessonWritten(Lesson(text, PERSON), request))
         return Answer(request, accepted=True, told=f"written down as lesson {len(self._campaign.state.lessons)}")
 
@@ -132,7 +132,7 @@ class Requests:
         pauses = isinstance(wish, Pause)
         self._check_meant(wish, "pause" if pauses else "go on")
         if self.stopped or not self.running:
-            raise ConfigError("the run is ending, so that there is nothing to pause. Do: nothing")
+            raise ConfigError("the run is ending, so that there is nothing to pause. Try: nothing")
         if self._campaign.state.paused == pauses:
             return Answer(request, accepted=True, told="it is paused already" if pauses else "it is not paused")
         self._campaign.write(Paused(pauses, request))
@@ -144,9 +144,9 @@ class Requests:
         """Raises `ConfigError` where the run that is meant has ended, for the next one is not meant."""
         if wish.process != self._process:
             raise ConfigError(
-                f"the run that was to {what} (process {wish.process}) has ended. Do: nothing, or {what} the one that runs now"
+                f"the run that was to {what} (process {wish.process}) has ended. Try: nothing, or {what} the one that runs now"
                 if what != "go on"
-                else f"the run that was to go on (process {wish.process}) has ended. Do: evolve run --continue"
+                else f"the run that was to go on (process {wish.process}) has ended. Try: evolve run --continue"
             )
 
     def _configure(self, wish: Configure, request: str) -> Answer:
@@ -188,7 +188,7 @@ def import_program(campaign: Campaign, wish: Add, request: str, signatures: Muta
         # A broken plugin is told to the person who asks, and ends no run.
         reason = str(error)
     if reason:
-        raise ConfigError(f"the program may not be judged: {reason}. Do: mend it, and add it again")
+        raise ConfigError(f"the program may not be judged: {reason}. Try: mend it, and add it again")
     campaign.log.put_program(program, signature)
     signatures[signature] = program.id
     island = state.reader.settled(wish.parent).record.origin.island if wish.parent else _least_filled(state)
@@ -207,7 +207,7 @@ def _check_new(
     record = campaign.state.columns.first_records().get(known, 0)
     alike = "it is" if known == program.id else "but for spacing and comments it is"
     which = f"{campaign.name}/{record}" if record else "one that is being judged"
-    raise KnownProgram(f"the program is known: {alike} {which}. Do: add another one", record)
+    raise KnownProgram(f"the program is known: {alike} {which}. Try: add another one", record)
 
 
 def _least_filled(state: State) -> int:

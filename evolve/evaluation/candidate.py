@@ -78,7 +78,7 @@ class Candidate:
         the candidate: an error, and no `SessionFailed`."""
         if self._neighbour is None:
             raise SandboxError(
-                "there is no second box for a program beside this one. Do: ask the candidate that the evaluator was given"
+                "there is no second box for a program beside this one. Try: ask the candidate that the evaluator was given"
             )
         began = self._clock()
         opened = self._neighbour()
@@ -116,7 +116,7 @@ class Candidate:
             late = failure.status is Status.TIMEOUT and self._clock() >= self._deadline
             if self._trusted and failure.session is session and not late:
                 raise SandboxError(
-                    f"a program beside the candidate, which the evaluator trusts, failed: {failure}. Do: mend it, or the evaluator that calls it"
+                    f"a program beside the candidate, which the evaluator trusts, failed: {failure}. Try: mend it, or the evaluator that calls it"
                 ) from failure
             raise
         finally:

@@ -40,7 +40,7 @@ if TYPE_CHECKING:  # importing the protocols imports numpy, which a task's own P
 _LOG_SHOWN = 2000
 _PROVOKED = (MemoryError, RecursionError, OverflowError, UnicodeError)
 """What an evaluator raises that does not look at an answer before it computes with it."""
-_REMEDY = ". Do: look at the type, the length or shape, and the size of what a program answers before anything is computed with it"
+_REMEDY = ". Try: look at the type, the length or shape, and the size of what a program answers before anything is computed with it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +77,12 @@ def prepare(
     """Asks the evaluator for its stages and functions once; raises `TaskError` for a cascade that cannot run."""
     stages = tuple((_with_default_needs(task, stage), function) for stage, function in evaluator.stages(task))
     if not stages:
-        raise TaskError(f"the evaluator of task {task.name!r} has no stage. Do: return one from stages()")
+        raise TaskError(f"the evaluator of task {task.name!r} has no stage. Try: return one from stages()")
     last = stages[-1][0]
     if last.threshold is not None or last.top is not None:
         shown = f"the top {last.top:.3g}" if last.threshold is None else f"{last.threshold:g}"
         raise TaskError(
-            f"stage {last.name!r} is the last, and nothing reads its threshold, {shown}. Do: remove it, or add a stage"
+            f"stage {last.name!r} is the last, and nothing reads its threshold, {shown}. Try: remove it, or add a stage"
         )
     return Bench(task, stages, evaluator.functions(task), isolation, environment, clock)
 
@@ -223,7 +223,7 @@ def _apply_thresholds(task: Task, stage: Stage, evaluation: Evaluation, relative
 def _compute(job: Job, trial: Trial, bench: Bench) -> _CascadeResult:
     """Runs the evaluator's function of a job on an evaluation's artifacts, without the program."""
     if job.kind not in bench.functions:
-        message = f"the evaluator cannot {job.kind}. Do: mark a function with @evaluate.{job.kind}"
+        message = f"the evaluator cannot {job.kind}. Try: mark a function with @evaluate.{job.kind}"
         return _CascadeResult(Evaluation.failed(Outcome.INTERNAL, message))
     artifacts = {name: json.loads(text) for name, text in job.artifacts.items()}
     if job.kind == "certify":
@@ -250,7 +250,7 @@ def _certify(artifacts: Mapping[str, Any], trial: Trial, bench: Bench) -> Evalua
     # A certificate is the evaluator's own proof; a claim of the program's proves nothing.
     if evaluation.trust == "claimed":
         return Evaluation.failed(
-            Outcome.INTERNAL, "the evaluator certified what is claimed. Do: compute the exact value in `certify`"
+            Outcome.INTERNAL, "the evaluator certified what is claimed. Try: compute the exact value in `certify`"
         )
     name = _call_for_text("fingerprint", artifacts, trial, bench) if "fingerprint" in bench.functions else ""
     return (

@@ -37,7 +37,7 @@ def _check_evaluation(answer: Any, task: Task, complete: bool) -> Evaluation:
     if not isinstance(answer, Evaluation):
         raise Fault(
             Outcome.INTERNAL,
-            f"the evaluator returned a {type(answer).__name__}, wanted an Evaluation. Do: return Evaluation.ok(...), .wrong(...) or .invalid(...)",
+            f"the evaluator returned a {type(answer).__name__}, wanted an Evaluation. Try: return Evaluation.ok(...), .wrong(...) or .invalid(...)",
         )
     if not isinstance(answer.feedback, str):
         raise Fault(Outcome.INTERNAL, f"the evaluator's feedback is a {type(answer.feedback).__name__}, wanted a text")
@@ -45,7 +45,7 @@ def _check_evaluation(answer: Any, task: Task, complete: bool) -> Evaluation:
         raise Fault(Outcome.INTERNAL, f"the evaluator's tag is a {type(answer.tag).__name__}, wanted a text")
     if answer.trust not in get_args(Trust):
         known = ", ".join(map(repr, get_args(Trust)))
-        raise Fault(Outcome.INTERNAL, f"the evaluator's trust is {answer.trust!r:.80}. Do: use one of {known}")
+        raise Fault(Outcome.INTERNAL, f"the evaluator's trust is {answer.trust!r:.80}. Try: use one of {known}")
     error = answer.standard_error
     plain = replace(
         answer,
@@ -68,7 +68,7 @@ def _objectives(answer: Evaluation, task: Task) -> dict[str, float]:
             raise Fault(
                 Outcome.INTERNAL,
                 f"the evaluator returned an objective {name!r}, which the task does not declare; it has {', '.join(declared) or 'none'}. "
-                "Do: declare it in task.toml, as a table of [[objectives]], or return it as a metric",
+                "Try: declare it in task.toml, as a table of [[objectives]], or return it as a metric",
             )
     return objectives
 
@@ -123,7 +123,7 @@ def encode_artifacts(artifacts: Mapping[str, Any], limit: int) -> dict[str, str]
         raise Fault(
             Outcome.INTERNAL,
             f"the evaluator's artifacts are {sum(sizes.values()):,} bytes as JSON, the largest is {largest!r}, and {limit:,} are kept at most. "
-            "Do: keep less of each program, or raise sandbox.artifacts in task.toml",
+            "Try: keep less of each program, or raise sandbox.artifacts in task.toml",
         )
     return texts
 
@@ -145,7 +145,7 @@ def encode_artifact(name: str, artifact: Any) -> str:
     except (TypeError, ValueError, RecursionError) as error:
         raise Fault(
             Outcome.INTERNAL,
-            f"the evaluator's artifact {name!r} cannot be stored: {error}. Do: return plain data with finite numbers",
+            f"the evaluator's artifact {name!r} cannot be stored: {error}. Try: return plain data with finite numbers",
         ) from error
     return printable(text)
 

@@ -129,7 +129,7 @@ class DeviceAllocator:
         # Two processes on two cores are as different as these cores are, by half on some machines; without a pin the core is what is timed.
         if job == "timed" and not self._lease.cores:
             raise SandboxError(
-                f"the stage {self._stage.name!r} times its programs, which run on any core. Do: write needs = {{ pinned = true }} for it, under [[stages]] in the task's file"
+                f"the stage {self._stage.name!r} times its programs, which run on any core. Try: write needs = {{ pinned = true }} for it, under [[stages]] in the task's file"
             )
         return box.open(program, self._task.entry, seconds, job)
 

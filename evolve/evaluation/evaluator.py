@@ -49,10 +49,10 @@ class CodedEvaluator:
         names = [stage.name for stage, _ in self._chain]
         if after not in (None, names[-1]):
             raise TaskError(
-                f"stage {name!r} can only come after {names[-1]!r}, got after={after!r}. Do: add the stages in their order"
+                f"stage {name!r} can only come after {names[-1]!r}, got after={after!r}. Try: add the stages in their order"
             )
         if name in names:
-            raise TaskError(f"there are two stages called {name!r}. Do: rename one")
+            raise TaskError(f"there are two stages called {name!r}. Try: rename one")
         least, top = _threshold(name, threshold)
 
         def add(function: Evaluate) -> Evaluate:
@@ -80,7 +80,7 @@ class CodedEvaluator:
 
     def _add(self, name: str, function: Callable[[Artifacts, Trial], Any]) -> None:
         if name in self._functions:
-            raise TaskError(f"the evaluator has two functions marked {name!r}. Do: keep one")
+            raise TaskError(f"the evaluator has two functions marked {name!r}. Try: keep one")
         self._functions[name] = function
 
     def stages(self, task: Task) -> Sequence[tuple[Stage, Evaluate]]:
@@ -91,7 +91,7 @@ class CodedEvaluator:
             if name not in names:
                 raise TaskError(
                     f"task.toml names stage {name!r}, which the evaluator does not have.{did_you_mean(name, names)} "
-                    f"Do: rename it, or mark its function with @evaluate.stage({name!r})"
+                    f"Try: rename it, or mark its function with @evaluate.stage({name!r})"
                 )
         return [(_overridden(stage, declared.get(stage.name)), function) for stage, function in self._chain]
 
@@ -109,7 +109,7 @@ def _threshold(name: str, threshold: float | str | None) -> tuple[float | None, 
     except (ValueError, Fault):
         raise TaskError(
             f"the threshold of stage {name!r} is no finite number and no share, got {threshold!r}. "
-            'Do: write the fitness to be reached, or for example "top 30%"'
+            'Try: write the fitness to be reached, or for example "top 30%"'
         ) from None
 
 

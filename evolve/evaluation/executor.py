@@ -87,7 +87,7 @@ class LocalExecutor:
         if self._certifies and "certify" not in description.functions:
             raise TaskError(
                 'the task has promotion = "certificate", and its evaluator certifies nothing. '
-                "Do: mark a function with @evaluate.certify, or take that line out of task.toml"
+                "Try: mark a function with @evaluate.certify, or take that line out of task.toml"
             )
         return description
 
@@ -98,7 +98,7 @@ class LocalExecutor:
     def submit(self, job_id: str, job: bytes) -> "Future[bytes]":
         """Queues a job; raises `SandboxError` after `close`."""
         if self._queue.closing.is_set():
-            raise SandboxError(f"job {job_id!r} came after the executor was closed. Do: submit before close()")
+            raise SandboxError(f"job {job_id!r} came after the executor was closed. Try: submit before close()")
         submitted = Submitted(job_id, job, Future())
         self._open[job_id] = submitted
         # Called by the executor's thread or, for a cancelled job, by the one that cancels: a dictionary's `pop` needs no lock.
@@ -221,7 +221,7 @@ class WorkerSupervisor:
             slot, sock, output = Slot.open(index, time.monotonic())
         except OSError as error:
             self._give_up(
-                f"a worker cannot be started: {error}. Do: ask for fewer --workers, or raise the limit on open files"
+                f"a worker cannot be started: {error}. Try: ask for fewer --workers, or raise the limit on open files"
             )
             return
         self._slots[index] = slot  # before anything can fail, so that its exit is counted as a failed start
@@ -401,7 +401,7 @@ def _difference(expected: Description, description: Description) -> str:
     for name in (name for name in before if before[name] != now[name]):
         return (
             f"a worker describes its {name} as {now[name]!r}, and this run's is {before[name]!r}: their scores cannot "
-            "be compared. Do: put what the task needs, and evolve itself, back as it was, and continue the campaign"
+            "be compared. Try: put what the task needs, and evolve itself, back as it was, and continue the campaign"
         )
     return ""
 

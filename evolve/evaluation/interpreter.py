@@ -67,14 +67,16 @@ def _unusable(python: str, environment: Mapping[str, str]) -> str:
             check=False,
         )
     except subprocess.TimeoutExpired:
-        return f"has not answered within {_PATIENCE:g} seconds. Do: try it by hand, or name another"
+        return f"has not answered within {_PATIENCE:g} seconds. Try: try it by hand, or name another"
     except OSError as error:
-        return f"cannot be run: {error.strerror}. Do: correct its path, which names the interpreter itself; {_MAKE_ONE}"
+        return (
+            f"cannot be run: {error.strerror}. Try: correct its path, which names the interpreter itself; {_MAKE_ONE}"
+        )
     answer = _ANSWER.search(asked.stdout.decode("utf-8", "replace"))
     if asked.returncode or answer is None:
         words = " ".join(asked.stderr.decode("utf-8", "replace").split())[-_SHOWN:]
-        return f"does not answer as a Python does (exit code {asked.returncode}{words and ': ' + words}). Do: try it by hand, or name another; {_MAKE_ONE}"
+        return f"does not answer as a Python does (exit code {asked.returncode}{words and ': ' + words}). Try: try it by hand, or name another; {_MAKE_ONE}"
     if tuple(map(int, answer.groups())) < OLDEST:
         wanted = ".".join(map(str, OLDEST))
-        return f"is Python {'.'.join(answer.groups())}, and workers need {wanted} or newer. Do: name a newer one; {_MAKE_ONE}"
+        return f"is Python {'.'.join(answer.groups())}, and workers need {wanted} or newer. Try: name a newer one; {_MAKE_ONE}"
     return ""

@@ -22,7 +22,7 @@ class TaskCodeError(TaskError):
     """A task's own code raised: `said` tells what and where, `raised` is what it was. Both together have the remedy and the traceback."""
 
     def __init__(self, said: str, raised: Raised) -> None:
-        super().__init__(f"{said}. Do: mend it")
+        super().__init__(f"{said}. Try: mend it")
         self.said = said
         self.raised = raised
 
@@ -58,7 +58,7 @@ class TaskModule:
         """The error that a function has returned `got`, where something else is `wanted`; of an array the type and shape are told."""
         is_array = hasattr(got, "dtype") and hasattr(got, "shape")
         told = f"{got.dtype}{got.shape}" if is_array else " ".join(repr(got).split())
-        return TaskError(f"{self.path}: {function}() returned {told:.80}. Do: return {wanted}")
+        return TaskError(f"{self.path}: {function}() returned {told:.80}. Try: return {wanted}")
 
 
 def task_module(
@@ -75,7 +75,7 @@ def task_module(
     (and names the `setting`), where the file raises, and where a function is missing or takes something else."""
     path = Path(folder).absolute() / file
     if Path(file).is_absolute() or ".." in Path(file).parts or not path.is_file():
-        raise TaskError(f"{Path(folder)}: {setting}: there is no file {file!r}. Do: write it, or name another")
+        raise TaskError(f"{Path(folder)}: {setting}: there is no file {file!r}. Try: write it, or name another")
     made = attempt(lambda: execute_file(path))
     if isinstance(made, Raised):
         if isinstance(made.error, EvolveError):
@@ -94,7 +94,7 @@ def _check(module: TaskModule, function: str, arguments: str) -> None:
     """Raises `TaskError` where a module has no such function, or one that does not take these arguments."""
     found = module.value(function)
     if not callable(found):
-        raise TaskError(f"{module.path}: there is no function {function}{arguments}. Do: write it")
+        raise TaskError(f"{module.path}: there is no function {function}{arguments}. Try: write it")
     try:
         signature = inspect.signature(found)
     except ValueError:  # some of those that are written in C have none
@@ -103,7 +103,7 @@ def _check(module: TaskModule, function: str, arguments: str) -> None:
         signature.bind(*(name for name in arguments.strip("()").split(",") if name.strip()))
     except TypeError:
         raise TaskError(
-            f"{module.path}: {function}{signature} cannot be called with {arguments}. Do: write {function}{arguments}"
+            f"{module.path}: {function}{signature} cannot be called with {arguments}. Try: write {function}{arguments}"
         ) from None
 
 
@@ -111,7 +111,7 @@ def execute_file(path: Path, *, neighbours: bool = True) -> ModuleType:
     """The file as a new module, which may import its `neighbours`; raises what it raises, and `TaskError` where it is no Python file."""
     spec = importlib.util.spec_from_file_location(f"evolve_task_{path.stem}", path)
     if spec is None or spec.loader is None:
-        raise TaskError(f"{path}: this is no Python file. Do: name one that ends in .py")
+        raise TaskError(f"{path}: this is no Python file. Try: name one that ends in .py")
     folder = str(path.parent)
     if neighbours and sys.path[:1] != [folder]:
         sys.path.insert(0, folder)

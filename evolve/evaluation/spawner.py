@@ -68,7 +68,7 @@ class SpawnerProcess:
             self.control.close()
             remove_tree(self._folder)
             raise SandboxError(
-                f"the workers' spawner does not start: {error}. Do: check that {sys.executable} can be run"
+                f"the workers' spawner does not start: {error}. Try: check that {sys.executable} can be run"
             ) from error
 
     def start_worker(self, slot: int, sock: socket.socket, output: int) -> None:
@@ -104,7 +104,7 @@ def _temporary_folder() -> str:
         )
     except OSError as error:
         raise SandboxError(
-            f"there is no temporary folder for the workers: {error}. Do: set TMPDIR to a folder with room"
+            f"there is no temporary folder for the workers: {error}. Try: set TMPDIR to a folder with room"
         ) from error
 
 

@@ -18,7 +18,7 @@ def check_version(task: Task) -> None:
     if now != task.version:
         what = "file" if task.one_file else "folder"
         raise TaskError(
-            f"the {what} of task {task.name!r} has changed since the campaign began: {task.path}. Do: put it back as it was, or evaluate "
+            f"the {what} of task {task.name!r} has changed since the campaign began: {task.path}. Try: put it back as it was, or evaluate "
             "the campaign's programs again by the new version, evolve campaign rejudge"
         )
 

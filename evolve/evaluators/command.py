@@ -66,25 +66,25 @@ class Command:
     def _check(self, task: Task) -> None:
         if not task.limits.grants.execute:
             raise TaskError(
-                "a script is run as a command, and the task grants none. Do: take `exec = false` out of [sandbox]"
+                "a script is run as a command, and the task grants none. Try: take `exec = false` out of [sandbox]"
             )
         names = [stage.name for stage in task.stages]
         for name in self._settings.arguments:
             if name not in names:
                 raise TaskError(
-                    f"the evaluator has arguments for stage {name!r}, which the task does not have.{did_you_mean(name, names)} Do: declare it in [[stages]]"
+                    f"the evaluator has arguments for stage {name!r}, which the task does not have.{did_you_mean(name, names)} Try: declare it in [[stages]]"
                 )
         words = [*self._settings.argv, *(word for given in self._settings.arguments.values() for word in given)]
         wants_previous = any(_PREVIOUS in PLACEHOLDER.findall(word) for word in words)
         if wants_previous and not (CARRIED in task.carry and self._settings.saved):
             raise TaskError(
-                "a script that is told {previous} needs what its parent saved. Do: name the files in `saved`, and write [carry] "
+                "a script that is told {previous} needs what its parent saved. Try: name the files in `saved`, and write [carry] "
                 f'artifacts = ["{CARRIED}"]'
             )
         command = _command(self._settings.argv[0])
         if not _is_within(command) and shutil.which(command) is None:
             raise TaskError(
-                f"this machine has no command {command!r}, which the task runs. Do: install it, or put its folder on PATH"
+                f"this machine has no command {command!r}, which the task runs. Try: install it, or put its folder on PATH"
             )
 
     def _run(self, task: Task, candidate: "Candidate", trial: Trial) -> "_CommandRun":
@@ -233,7 +233,7 @@ def _load_rescore(task: Task, file: str) -> Rescore:
     """The function `rescore` of a file in the task's folder, which may import its neighbours; raises `TaskError`."""
     if task.one_file:
         raise TaskError(
-            f"{task.path}: a task in one file has no other file {file!r} to rescore with. Do: give the task a folder"
+            f"{task.path}: a task in one file has no other file {file!r} to rescore with. Try: give the task a folder"
         )
     module = task_module(task.folder, file, {"rescore": "(files, trial)"}, setting="evaluator.rescore")
     function: Rescore = module.value("rescore")

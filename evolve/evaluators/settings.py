@@ -34,15 +34,15 @@ class Metric:
         source, _, path = written.partition(":")
         if not path or (source not in _STREAMS and not source.lower().endswith(".json")):
             raise ValueError(
-                'a metric is "FILE.json:KEY" or "stdout:REGULAR EXPRESSION" (or stderr). Do: write for example "results.json:accuracy"'
+                'a metric is "FILE.json:KEY" or "stdout:REGULAR EXPRESSION" (or stderr). Try: write for example "results.json:accuracy"'
             )
         if source in _STREAMS:
             try:
                 groups = re.compile(path).groups
             except re.error as error:
-                raise ValueError(f"{path!r} is no regular expression: {error}. Do: correct it") from None
+                raise ValueError(f"{path!r} is no regular expression: {error}. Try: correct it") from None
             if groups != 1:
-                raise ValueError(f"{path!r} has {groups} groups, wanted one. Do: put the number alone in ( )")
+                raise ValueError(f"{path!r} has {groups} groups, wanted one. Try: put the number alone in ( )")
         return cls(source, path)
 
     @property
@@ -75,7 +75,7 @@ def _check_word(word: str) -> str:
     for name in PLACEHOLDER.findall(word):
         if name not in PLACEHOLDERS:
             raise ValueError(
-                f"there is no {{{name}}}.{did_you_mean(name, PLACEHOLDERS)} Do: use {', '.join(f'{{{each}}}' for each in PLACEHOLDERS)}"
+                f"there is no {{{name}}}.{did_you_mean(name, PLACEHOLDERS)} Try: use {', '.join(f'{{{each}}}' for each in PLACEHOLDERS)}"
             )
     return word
 
@@ -115,14 +115,14 @@ class CommandSettings(BaseModel):
     @model_validator(mode="after")
     def _check_source_of_score(self) -> "CommandSettings":
         if not self.argv[0] or PLACEHOLDER.search(self.argv[0]):
-            raise ValueError('the first word of argv names a command. Do: write argv = ["python", "train.py"]')
+            raise ValueError('the first word of argv names a command. Try: write argv = ["python", "train.py"]')
         if self.trust == "claimed":
             if not self.metric or self.rescore:
                 raise ValueError(
-                    'a claimed score is read from `metric`, and nothing is rescored. Do: give metric = "results.json:accuracy", or set trust = "rescored"'
+                    'a claimed score is read from `metric`, and nothing is rescored. Try: give metric = "results.json:accuracy", or set trust = "rescored"'
                 )
         elif not self.rescore or not self.saved or self.metric or self.metrics:
             raise ValueError(
-                "a rescored one is computed by `rescore`, a file of the task, from the files `saved`, and no metric is read. Do: give both, and no metric"
+                "a rescored one is computed by `rescore`, a file of the task, from the files `saved`, and no metric is read. Try: give both, and no metric"
             )
         return self

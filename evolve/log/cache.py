@@ -12,7 +12,7 @@ from evolve.types import StoreError
 APPLICATION = 0x45564F43
 """`EVOC` in ASCII: SQLite's application id of the cache."""
 
-_BROKEN = "is no cache of evaluations, or a damaged one. Do: delete it and its -wal and -shm files; results are computed again"
+_BROKEN = "is no cache of evaluations, or a damaged one. Try: delete it and its -wal and -shm files; results are computed again"
 
 
 class EvaluationCache:

@@ -15,21 +15,21 @@ _NETWORK = re.compile(
     r"nfs\d*|cifs|smb\w*|9p|afs|ceph|lustre|gpfs|beegfs\w*|glusterfs|pvfs2|orangefs|gfs2?|ocfs2"
     r"|fuse\.(sshfs|glusterfs|ceph\w*|s3fs|goofys|gcsfuse|rclone|juicefs|mount-s3|smbnetfs|curlftpfs|davfs\w*)|davfs\w*"
 )
-_DAMAGED = "is damaged. Do: copy the file and its -wal away, then `sqlite3 FILE .recover | sqlite3 NEW` saves what can be read, or take a backup"
-_NO_LOG = "is no log of evolve, or its first bytes are damaged. Do: check the path, or take a backup"
+_DAMAGED = "is damaged. Try: copy the file and its -wal away, then `sqlite3 FILE .recover | sqlite3 NEW` saves what can be read, or take a backup"
+_NO_LOG = "is no log of evolve, or its first bytes are damaged. Try: check the path, or take a backup"
 _REASONS = {
-    sqlite3.SQLITE_FULL: "cannot grow: the disk is full. Nothing that was committed is lost. Do: free space, then go on with --continue",
+    sqlite3.SQLITE_FULL: "cannot grow: the disk is full. Nothing that was committed is lost. Try: free space, then go on with --continue",
     sqlite3.SQLITE_IOERR: "cannot be read or written: the disk is full or failing. Nothing that was committed is lost. "
-    "Do: free space or check the disk, then go on with --continue",
-    sqlite3.SQLITE_BUSY: "is locked by another process that writes to it. Do: end that process, then try again",
-    sqlite3.SQLITE_LOCKED: "is locked by another process that writes to it. Do: end that process, then try again",
-    sqlite3.SQLITE_READONLY: "cannot be written: its file or its folder is read-only. Do: make both writable, or copy it to a folder that is",
-    sqlite3.SQLITE_PERM: "may not be used by this user. Do: use it as its owner, or copy it",
-    sqlite3.SQLITE_CANTOPEN: "cannot be opened: its file or its folder may not be read or written. Do: check their permissions, or copy it",
+    "Try: free space or check the disk, then go on with --continue",
+    sqlite3.SQLITE_BUSY: "is locked by another process that writes to it. Try: end that process, then try again",
+    sqlite3.SQLITE_LOCKED: "is locked by another process that writes to it. Try: end that process, then try again",
+    sqlite3.SQLITE_READONLY: "cannot be written: its file or its folder is read-only. Try: make both writable, or copy it to a folder that is",
+    sqlite3.SQLITE_PERM: "may not be used by this user. Try: use it as its owner, or copy it",
+    sqlite3.SQLITE_CANTOPEN: "cannot be opened: its file or its folder may not be read or written. Try: check their permissions, or copy it",
     sqlite3.SQLITE_CORRUPT: _DAMAGED,
     sqlite3.SQLITE_NOTADB: _NO_LOG,
     sqlite3.SQLITE_ERROR: _DAMAGED,  # Our statements are right: what they name is missing.
-    sqlite3.SQLITE_TOOBIG: "cannot hold a value of more than a gigabyte. Do: lower the limits on what a candidate may return",
+    sqlite3.SQLITE_TOOBIG: "cannot hold a value of more than a gigabyte. Try: lower the limits on what a candidate may return",
 }
 
 
@@ -73,7 +73,7 @@ def reachable(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise StoreError(
-            f"{path} cannot be opened for writing: {error.strerror}. Do: check the folder and its permissions and free space, "
+            f"{path} cannot be opened for writing: {error.strerror}. Try: check the folder and its permissions and free space, "
             "or set EVOLVE_HOME to a folder that can be written"
         ) from error
 
@@ -91,7 +91,7 @@ def refuse_network(path: Path) -> None:
     if kind is not None:
         raise StoreError(
             f"{path} lies on a network file system ({kind}), where SQLite's locks do not hold and a log can be damaged. "
-            "Do: set EVOLVE_HOME to a folder on a local disk, or copy the log to one"
+            "Try: set EVOLVE_HOME to a folder on a local disk, or copy the log to one"
         )
 
 

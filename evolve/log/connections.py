@@ -83,6 +83,6 @@ def _refuse_unfinished(path: Path) -> None:
     wal = path.with_name(f"{path.name}-wal")
     if wal.exists() and wal.stat().st_size:
         raise StoreError(
-            f"{path} has commits in {wal.name} and lies where it cannot be written. Do: copy both files to a folder that can be "
+            f"{path} has commits in {wal.name} and lies where it cannot be written. Try: copy both files to a folder that can be "
             "written, and read it there"
         )

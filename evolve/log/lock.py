@@ -23,7 +23,7 @@ def acquire(log: Path) -> int:
             holder = os.pread(descriptor, 32, 0).decode() or "unknown"
             os.close(descriptor)
             raise Locked(
-                f"{log} is locked: another engine (process {holder}) writes to it. Do: wait until it ends, or stop it; "
+                f"{log} is locked: another engine (process {holder}) writes to it. Try: wait until it ends, or stop it; "
                 "`evolve campaign show` reads it meanwhile"
             ) from None
         if _is_at(lock, descriptor):

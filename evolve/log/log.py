@@ -61,7 +61,7 @@ class Log(LogReader):
                 make(path, build)
             except FileExistsError:
                 raise StoreError(
-                    f"{path} exists. Do: go on with it (--continue), or take another name (--name)"
+                    f"{path} exists. Try: go on with it (--continue), or take another name (--name)"
                 ) from None
         return cls.open(path)
 
@@ -70,7 +70,7 @@ class Log(LogReader):
         """Opens a log; one of an older version is migrated, unless `readonly`. Raises `StoreError` when it is missing, no log, of a
         newer version, damage_error, on a network file system, or, for writing, in a place that cannot be written or locked by another."""
         if not path.is_file():
-            raise StoreError(f"{path} does not exist. Do: `evolve campaign list` shows the campaigns that there are")
+            raise StoreError(f"{path} does not exist. Try: `evolve campaign list` shows the campaigns that there are")
         refuse_network(path)
         log = cls(path)
         with readable(path), ExitStack() as failing:
@@ -127,7 +127,7 @@ class Log(LogReader):
         if found != self._inode:
             raise StoreError(
                 f"{self.path} was removed or replaced while the campaign ran, so nothing more can be kept. "
-                "Do: put it back from a backup, or run a new campaign"
+                "Try: put it back from a backup, or run a new campaign"
             )
 
     def append(self, event: Event, *, at: float, active: float) -> int:
@@ -216,11 +216,11 @@ def event_row(path: Path, event: Event, at: float, active: float) -> tuple[float
         body = _as_json(encode(event))
     except ValueError as error:
         raise StoreError(
-            f"{path} takes no NaN and no infinity, but this {name} holds one. Do: report it ({error})"
+            f"{path} takes no NaN and no infinity, but this {name} holds one. Try: report it ({error})"
         ) from error
     if not (math.isfinite(at) and math.isfinite(active)):
         raise StoreError(
-            f"{path} takes finite times, got at={at}, active={active} for this {name}. Do: check the clock"
+            f"{path} takes finite times, got at={at}, active={active} for this {name}. Try: check the clock"
         )
     return at, active, check_sum(float(at), float(active), body.encode()), body
 

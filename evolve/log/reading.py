@@ -89,7 +89,7 @@ class LogReader:
         if not rows:
             last = self._rows("SELECT max(record) FROM events WHERE record IS NOT NULL")[0][0]
             raise StoreError(
-                f"{self.path} has no record {record}: its last one is {last}. Do: `evolve program list` shows what it has"
+                f"{self.path} has no record {record}: its last one is {last}. Try: `evolve program list` shows what it has"
             )
         stamped = self._read_stamped(rows[0])
         if not isinstance(stamped.event, Settled) or stamped.event.record.id != record:
@@ -145,7 +145,7 @@ class LogReader:
             (program,),
         )
         if not rows:
-            raise StoreError(f"{self.path} has no program {program}. Do: `evolve program list` shows what it has")
+            raise StoreError(f"{self.path} has no program {program}. Try: `evolve program list` shows what it has")
         try:
             found = Program({_text(path): _text(text) for path, text in rows if path is not None})
         except UnicodeDecodeError as error:
@@ -159,7 +159,7 @@ class LogReader:
         rows = self._rows("SELECT coalesce(CAST(body AS BLOB), x'') FROM texts WHERE id = ?", (text,))
         if not rows:
             raise StoreError(
-                f"{self.path} has no text {text}. Do: check the id; views `records` and `calls` show the ids of texts"
+                f"{self.path} has no text {text}. Try: check the id; views `records` and `calls` show the ids of texts"
             )
         return self._unpack(text, rows[0][0])
 
@@ -228,7 +228,7 @@ class LogReader:
         except ValueError as error:
             raise StoreError(
                 f"{self.path} holds event {number}, which this version cannot read: {error}. Was it made by a newer version of "
-                "evolve? Do: update evolve, then open it again"
+                "evolve? Try: update evolve, then open it again"
             ) from error
 
     def _check(self, number: int, at: float, active: float, crc: int, body: bytes) -> None:

@@ -100,7 +100,7 @@ def migrate(connection: sqlite3.Connection) -> None:
 def check(connection: sqlite3.Connection, path: Path, *, complete: bool) -> None:
     """Raises `StoreError` when this is no log, is newer than this version, or, where `complete` is asked for, is older."""
     if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION:
-        raise StoreError(f"{path} is no log of evolve: it is a file of something else, or empty. Do: check the path")
+        raise StoreError(f"{path} is no log of evolve: it is a file of something else, or empty. Try: check the path")
     try:
         applied = {migration.name for migration in MIGRATIONS.applied(_database(connection))}
     except KeyError as error:
@@ -108,12 +108,12 @@ def check(connection: sqlite3.Connection, path: Path, *, complete: bool) -> None
     newer, missing = sorted(applied - _STEPS.keys()), sorted(_STEPS.keys() - applied)
     if newer:
         raise StoreError(
-            f"{path} was made by a newer version of evolve (it has {newer[-1]}). Do: update evolve, then open it again"
+            f"{path} was made by a newer version of evolve (it has {newer[-1]}). Try: update evolve, then open it again"
         )
     if missing and complete:
         raise StoreError(
             f"{path} was made by an older version of evolve (it lacks {missing[0]}) and is opened only for reading. "
-            "Do: open it once for writing, with `evolve run --continue`, which migrates it"
+            "Try: open it once for writing, with `evolve run --continue`, which migrates it"
         )
 
 

@@ -69,7 +69,7 @@ def read_recording(path: Path) -> Recording:
                 raise ValueError(f'the first line is {{"cassette": {VERSION}, ...}}')
         except ValueError as error:
             raise ModelGone(
-                f"{path}, line {number + 1}: this is no line of a cassette: {error}. Do: mend or remove it, or name another file"
+                f"{path}, line {number + 1}: this is no line of a cassette: {error}. Try: mend or remove it, or name another file"
             ) from error
     return answers
 
@@ -108,13 +108,13 @@ class Cassette:
             return read_recording(self._path)
         except OSError as error:
             raise ModelGone(
-                f"the cassette {str(self._path)!r} cannot be used: {error.strerror}. Do: check the path; {_HOW_TO_WRITE}"
+                f"the cassette {str(self._path)!r} cannot be used: {error.strerror}. Try: check the path; {_HOW_TO_WRITE}"
             ) from error
 
     def check(self, deadline: float, cancelled: threading.Event) -> Usage:
         """Checks that the file can be read, and has an answer; raises `ModelGone`."""
         if not self._recording:
-            raise ModelGone(f"the cassette {str(self._path)!r} has no answer in it. Do: {_HOW_TO_WRITE}")
+            raise ModelGone(f"the cassette {str(self._path)!r} has no answer in it. Try: {_HOW_TO_WRITE}")
         return Usage()
 
     def complete(
@@ -126,7 +126,7 @@ class Cassette:
         if not found:
             raise ModelError(
                 f"the cassette {str(self._path)!r} has no answer {samples[0]} to request {prompt.request}. "
-                "Do: replay with the task, seed, settings, templates and version of the recording"
+                "Try: replay with the task, seed, settings, templates and version of the recording"
             )
         if found[0].error:
             raise ModelError(found[0].error, found[0].usage)

@@ -126,7 +126,7 @@ class CircuitBreaker:
         if now >= until:
             self._gone = (
                 f"{what}. It was down for {now - self._down_since:.0f} s, longer than `outage.model_wait_seconds` allows. "
-                "Do: see to it, then continue the campaign"
+                "Try: see to it, then continue the campaign"
             )
             return
         # Calls that were in flight as the outage began fail one after another; the probe alone prolongs the pause.

@@ -80,11 +80,11 @@ class CommandModel:
         missing = [name for name in self._settings.environment if name not in environment]
         if missing:
             raise ModelGone(
-                f"the command {self._name!r} is given the variable {missing[0]}, which is not set. Do: set it, or leave it out of `environment`"
+                f"the command {self._name!r} is given the variable {missing[0]}, which is not set. Try: set it, or leave it out of `environment`"
             )
         if shutil.which(self._settings.argv[0], path=environment.get("PATH")) is None:
             raise ModelGone(
-                f"there is no program {self._settings.argv[0]!r} that can be run. Do: install it, or give its whole path"
+                f"there is no program {self._settings.argv[0]!r} that can be run. Try: install it, or give its whole path"
             )
         return Usage()
 
@@ -137,7 +137,7 @@ class CommandModel:
             )
         except OSError as error:
             kind = ModelGone if error.errno in _NO_PROGRAM else ModelDown
-            raise kind(f"the command {argv[0]!r} cannot be started: {error.strerror}. Do: try it by hand") from error
+            raise kind(f"the command {argv[0]!r} cannot be started: {error.strerror}. Try: try it by hand") from error
         with process, self._reaper.watching(process.pid):
             try:
                 yield process
@@ -150,14 +150,14 @@ class CommandModel:
         if time.monotonic() >= deadline:
             command = self._settings.argv[0]
             raise ModelError(
-                f"the command {command!r} took too long and was ended. Do: raise the model's `timeout_seconds`"
+                f"the command {command!r} took too long and was ended. Try: raise the model's `timeout_seconds`"
             )
 
     def _check_size(self, *files: IO[bytes]) -> None:
         if max(map(_size_of, files)) > LONGEST_OUTPUT:
             command = self._settings.argv[0]
             raise ModelError(
-                f"the command {command!r} answered with more than {LONGEST_OUTPUT:,} bytes and was ended. Do: let it say less"
+                f"the command {command!r} answered with more than {LONGEST_OUTPUT:,} bytes and was ended. Try: let it say less"
             )
 
     @property
@@ -185,14 +185,14 @@ class CommandModel:
         quoted = self._quote_errors(ended.errors, environment)
         if ended.code != 0:
             how = f"was ended by signal {-ended.code}" if ended.code < 0 else f"ended with exit code {ended.code}"
-            raise ModelError(f"the command {self._name!r} {how}. Do: try it by hand{quoted}")
+            raise ModelError(f"the command {self._name!r} {how}. Try: try it by hand{quoted}")
         try:
             text = ended.output.decode("utf-8")
         except UnicodeDecodeError as error:
-            raise ModelError(f"the command {self._name!r} has not answered in UTF-8: {error}. Do: mend it") from error
+            raise ModelError(f"the command {self._name!r} has not answered in UTF-8: {error}. Try: mend it") from error
         if not text.strip():
             raise ModelError(
-                f"the command {self._name!r} has answered nothing. Do: let it print the answer on stdout{quoted}"
+                f"the command {self._name!r} has answered nothing. Try: let it print the answer on stdout{quoted}"
             )
         return text
 

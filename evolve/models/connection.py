@@ -174,22 +174,22 @@ class Connection:
             return RequestFault(Treatment.FAILED, message, cause="time was up", usage=usage)
         if response.is_late:
             message = (
-                "nothing came before the call's time was up. Do: see to it, or raise the model's `timeout_seconds`"
+                "nothing came before the call's time was up. Try: see to it, or raise the model's `timeout_seconds`"
             )
             return RequestFault(Treatment.SILENT, message, cause="time was up", usage=usage)
         if response.status:
             message = "the connection broke in the middle of its answer"
             return RequestFault(Treatment.BAD_ANSWER, message, cause="connection broken", usage=usage)
-        message = "it closed the connection and said nothing. Do: see what its log says"
+        message = "it closed the connection and said nothing. Try: see what its log says"
         return RequestFault(Treatment.DOWN, message, cause="connection closed")
 
     def _explain_no_connection(self, causes: list[BaseException]) -> RequestFault:
         where = urlsplit(self._endpoint.url).netloc
         reason = next((words for cause in reversed(causes) if (words := _words_of(cause))), "no reason was told")
         if any(isinstance(cause, ssl.SSLCertVerificationError) for cause in causes):
-            message = f"the certificate of {where} is not trusted: {reason}. Do: set $SSL_CERT_FILE to the file of who signed it"
+            message = f"the certificate of {where} is not trusted: {reason}. Try: set $SSL_CERT_FILE to the file of who signed it"
             return RequestFault(Treatment.GONE, message, cause="certificate not trusted")
-        remedy = "Do: start it, or correct the address (`base_url`, or what stands behind the @)"
+        remedy = "Try: start it, or correct the address (`base_url`, or what stands behind the @)"
         return RequestFault(Treatment.DOWN, f"{where} cannot be reached: {reason}. {remedy}", cause="not reached")
 
 
@@ -224,7 +224,7 @@ def _read(response: _Response, request: EndpointRequest[T]) -> T:
     if response.encoding:
         raise BadAnswer(
             f"its body is compressed ({response.encoding}), which nobody asked for. "
-            "Do: switch compression off in the server, or in the proxy before it"
+            "Try: switch compression off in the server, or in the proxy before it"
         )
     return request.read(bytes(response.body))
 
@@ -270,7 +270,7 @@ def _open_client() -> httpx2.AsyncClient:
         )
     except (ImportError, ValueError):
         raise ConfigError(
-            "the environment names a proxy that is not reached by http. Do: name an http proxy, or name the host in $NO_PROXY"
+            "the environment names a proxy that is not reached by http. Try: name an http proxy, or name the host in $NO_PROXY"
         ) from None
 
 

@@ -119,17 +119,17 @@ def _explain_missing_key(url: SplitResult, variable: str, withheld: bool) -> str
     if withheld:
         return (
             f"{url.scheme}://{url.netloc} is not on this machine or network, and over http a key is sent only where one is named. "
-            "Do: write https, or name the key with `key_env`"
+            "Try: write https, or name the key with `key_env`"
         )
     return (
-        f"no key for {url.netloc}: the environment variable {variable} is not set. Do: export {variable}=..., "
+        f"no key for {url.netloc}: the environment variable {variable} is not set. Try: export {variable}=..., "
         "name another variable with `key_env`, or use a server of your own: MODEL@http://127.0.0.1:8000/v1"
     )
 
 
 def _parse_address(text: str) -> SplitResult:
     """Parses an address; its errors repeat its host alone, for a key may stand in the rest."""
-    remedy = "Do: write it like http://127.0.0.1:8000/v1"
+    remedy = "Try: write it like http://127.0.0.1:8000/v1"
     try:
         url = urlsplit(text)
         port = url.port
@@ -139,11 +139,11 @@ def _parse_address(text: str) -> SplitResult:
         raise ConfigError(f"`base_url` is no address of a web server. {remedy}")
     if url.username is not None or url.password is not None:
         raise ConfigError(
-            f"`base_url` holds credentials for {url.hostname}. Do: leave them out, and name the key with `key_env`"
+            f"`base_url` holds credentials for {url.hostname}. Try: leave them out, and name the key with `key_env`"
         )
     if url.query or url.fragment:
         raise ConfigError(
-            f"`base_url` for {url.hostname} has a part after ? or #, where keys would be logged. Do: leave it out; keys are named with `key_env`"
+            f"`base_url` for {url.hostname} has a part after ? or #, where keys would be logged. Try: leave it out; keys are named with `key_env`"
         )
     return url
 
@@ -153,17 +153,17 @@ def _check_no_secrets(settings: OpenAISettings) -> None:
         lowered = name.lower().replace("_", "-")
         if any(word in lowered for word in _SECRETS) or value.lower().startswith(("bearer ", "basic ")):
             raise ConfigError(
-                f"the header {name!r} may carry a key, and settings are logged. Do: leave it out, and name the key with `key_env`"
+                f"the header {name!r} may carry a key, and settings are logged. Try: leave it out, and name the key with `key_env`"
             )
         if not (name.isascii() and name.isprintable() and value.isascii() and value.isprintable()):
-            raise ConfigError(f"the header {name!r} has letters that no header has. Do: use ASCII on one line")
+            raise ConfigError(f"the header {name!r} has letters that no header has. Try: use ASCII on one line")
     for name in settings.extra:
         lowered = name.lower().replace("_", "-")
         if lowered in ("api-key", "apikey", "authorization", "access-token", "password", "secret"):
-            raise ConfigError(f"`extra.{name}` is a key, and settings are logged. Do: name it with `key_env`")
+            raise ConfigError(f"`extra.{name}` is a key, and settings are logged. Try: name it with `key_env`")
         if name in _OURS:
             raise ConfigError(
-                f"`extra.{name}` is what the engine sets itself. Do: use the model's settings, or the operator's"
+                f"`extra.{name}` is what the engine sets itself. Try: use the model's settings, or the operator's"
             )
 
 
@@ -171,7 +171,9 @@ def _check_is_json(extra: Mapping[str, Any]) -> None:
     try:
         json.dumps(extra, allow_nan=False)
     except (TypeError, ValueError):
-        raise ConfigError("`extra` holds a value that JSON has not. Do: use numbers, texts, lists and tables") from None
+        raise ConfigError(
+            "`extra` holds a value that JSON has not. Try: use numbers, texts, lists and tables"
+        ) from None
 
 
 def read_key(environment: Mapping[str, str], variable: str) -> ApiKey:
@@ -179,7 +181,7 @@ def read_key(environment: Mapping[str, str], variable: str) -> ApiKey:
     text = environment.get(variable, "").strip()
     if not (text.isascii() and text.isprintable()) or " " in text:
         raise ConfigError(
-            f"what the environment variable {variable} holds is no key: it has blanks, or letters that no key has. Do: leave the key alone in it"
+            f"what the environment variable {variable} holds is no key: it has blanks, or letters that no key has. Try: leave the key alone in it"
         )
     return ApiKey(text)
 

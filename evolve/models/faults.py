@@ -135,7 +135,7 @@ def diagnose(said: Refusal, sent: Collection[str] = (), key_remedy: str = "", us
     field = (
         find_blamed_field(said.parameter, said.message, sent) if rule is RULES[-1] and said.status in (400, 422) else ""
     )
-    remedy = f". Do: {rule.remedy.format(key=key_remedy)}" if rule.remedy else ""
+    remedy = f". Try: {rule.remedy.format(key=key_remedy)}" if rule.remedy else ""
     words = shorten(said.message)
     message = f"{rule.what} (status {said.status}{': ' * bool(words)}{words}){remedy}"
     treatment = Treatment.FIELD if field else rule.treatment

@@ -109,7 +109,7 @@ def _explain_refusal(budget: Budget, spent: Progress, worst: Cost) -> str:
     told = ", ".join(f"{_format_need(amount, worst)} (left: {amount.remaining(spent, None, 0.0)})" for amount in short)
     return (
         f"the budget {budget} does not pay for one more call: it may take {told}. "
-        "Do: give a larger budget, with evolve run --continue NAME --budget, or begin a campaign with shorter prompts, or a smaller max_tokens of the model"
+        "Try: give a larger budget, with evolve run --continue NAME --budget, or begin a campaign with shorter prompts, or a smaller max_tokens of the model"
     )
 
 

@@ -153,17 +153,17 @@ class Mailbox:
             data = self._read(name)
         except OSError as error:
             raise ModelError(
-                f"{name}{REPLY} cannot be read: {error.strerror}. Do: answer in a file that the engine may read"
+                f"{name}{REPLY} cannot be read: {error.strerror}. Try: answer in a file that the engine may read"
             ) from error
         for ending in (PROMPT, REPLY):
             with suppress(FileNotFoundError):
                 (self.folder / f"{name}{ending}").replace(self._done / f"{name}{ending}")
         if len(data) > LONGEST_REPLY:
-            raise ModelError(f"{name}{REPLY} has more than {LONGEST_REPLY:,} bytes. Do: answer in fewer words")
+            raise ModelError(f"{name}{REPLY} has more than {LONGEST_REPLY:,} bytes. Try: answer in fewer words")
         try:
             text = data.decode("utf-8-sig")
         except UnicodeDecodeError as error:
-            raise ModelError(f"{name}{REPLY} is no text in UTF-8: {error}. Do: save answers as UTF-8") from error
+            raise ModelError(f"{name}{REPLY} is no text in UTF-8: {error}. Try: save answers as UTF-8") from error
         return None if text.strip().casefold() == "skip" else text
 
     def _read(self, name: str) -> bytes:
@@ -171,13 +171,13 @@ class Mailbox:
         for folder in (self.folder, self._done):
             with suppress(FileNotFoundError), (folder / f"{name}{REPLY}").open("rb") as file:
                 return file.read(LONGEST_REPLY + 1)
-        raise ModelError(f"the answer to {name} is gone from {self.folder}. Do: leave answers where they are")
+        raise ModelError(f"the answer to {name} is gone from {self.folder}. Try: leave answers where they are")
 
     def _explain_error(self, error: OSError) -> ModelError:
         kind = ModelGone if error.errno in _PERMANENT else ModelDown
         return kind(
             f"the mailbox {str(self.folder)!r} cannot be used: {error.strerror}. "
-            "Do: name a folder that you may read and write, --model mailbox:DIR"
+            "Try: name a folder that you may read and write, --model mailbox:DIR"
         )
 
 

@@ -110,7 +110,7 @@ class ProgramWriter:
         parent = parent_program(selection, context.history)
         if self.kind == "fix" and context.history.outcome(selection.parents[0]) not in FAILURES:
             raise EditError(
-                f"{selection.operator} mends a program that failed, and the selection has none. Do: select a failure as the parent"
+                f"{selection.operator} mends a program that failed, and the selection has none. Try: select a failure as the parent"
             )
         caller, settings = context.model(PROPOSE), self.settings
         limits = settings.limits(caller, context.prompt_tokens)

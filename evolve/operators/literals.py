@@ -116,7 +116,7 @@ def require_template(program: Program) -> LiteralTemplate:
     if not form.values:
         raise EditError(
             f"no numeric literal to tune in {', '.join(program.files)}. "
-            "Do: use another operator, or write the numbers that matter as decimal literals"
+            "Try: use another operator, or write the numbers that matter as decimal literals"
         )
     return form
 

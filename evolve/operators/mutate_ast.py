@@ -71,7 +71,7 @@ class MutateAst:
             return [self._child(parent, files, donors, context) for _ in range(selection.samples)]
         except RecursionError as error:
             raise EditError(
-                f"a file of {', '.join(parent.files)} is nested too deeply to be changed. Do: use another operator"
+                f"a file of {', '.join(parent.files)} is nested too deeply to be changed. Try: use another operator"
             ) from error
 
     def _files(self, parent: Program) -> Mapping[str, Source]:
@@ -87,7 +87,7 @@ class MutateAst:
             raise next(
                 iter(unread),
                 EditError(
-                    f"no Python file that may change in {', '.join(parent.files)}. Do: use another operator, "
+                    f"no Python file that may change in {', '.join(parent.files)}. Try: use another operator, "
                     "or put EVOLVE-BLOCK markers into a file that ends with .py"
                 ),
             )
@@ -117,7 +117,7 @@ class MutateAst:
             if words and novelty.signature(child) != old:
                 return Child(child, thought=f"{path}: {'; '.join(words)}"[:_WORDS])
         raise EditError(
-            f"none of {_AGAIN * _TRIES} edits of {', '.join(files)} gave another program that compiles. Do: use another operator"
+            f"none of {_AGAIN * _TRIES} edits of {', '.join(files)} gave another program that compiles. Try: use another operator"
         )
 
     def _frame(self, path: str, source: Source, parent: Program, seed: Program) -> FileLimits:

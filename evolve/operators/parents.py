@@ -11,6 +11,6 @@ def parent_program(selection: Selection, history: History) -> Program:
     program = history.program_id(selection.parents[0]) if selection.parents else None
     if program is None:
         raise EditError(
-            f"{selection.operator} changes a parent's program, and the selection has none. Do: select a parent"
+            f"{selection.operator} changes a parent's program, and the selection has none. Try: select a parent"
         )
     return history.program(program)

@@ -43,7 +43,7 @@ class PerturbLiterals:
             if values != form.values:
                 return form.fill(values)
         raise EditError(
-            f"no step of {_TRIES} changed a literal: all are at the end of their range. Do: use another operator"
+            f"no step of {_TRIES} changed a literal: all are at the end of their range. Try: use another operator"
         )
 
     def _perturb(self, form: LiteralTemplate, rng: Generator) -> list[float]:

@@ -165,7 +165,7 @@ def read(text: str, path: str, regions: Sequence[tuple[int, int]]) -> Source:
         where = f"line {error.lineno}: " if isinstance(error, SyntaxError) and error.lineno else ""
         reason = error.msg if isinstance(error, SyntaxError) else str(error)
         raise EditError(
-            f"{path} is no Python that parses: {where}{reason}. Do: mend it, or use another operator"
+            f"{path} is no Python that parses: {where}{reason}. Try: mend it, or use another operator"
         ) from error
 
 

@@ -115,11 +115,11 @@ def _draft_stable(role: str, name: str, subject: Subject) -> _Part:
 def _check_parents(kind: str, subject: Subject) -> None:
     if kind != REFLECTS and not subject.known.program_key(subject.parent):
         raise EditError(
-            f"a prompt {kind!r} is about a program, and the selection has none. Do: select a parent with a program"
+            f"a prompt {kind!r} is about a program, and the selection has none. Try: select a parent with a program"
         )
     if kind == "crossover" and not subject.partners:
         raise EditError(
-            "a crossover is of two programs, and the selection has one. Do: select parents with two programs"
+            "a crossover is of two programs, and the selection has one. Try: select parents with two programs"
         )
 
 
@@ -141,5 +141,5 @@ def _explain_too_long(subject: Subject, needed: int) -> str:
     what = f"program {subject.parent}" if subject.parent else "what must be said"
     return (
         f"{what} does not fit into a prompt: with the task and what must be said it takes about {needed:,} tokens, and a prompt may have "
-        f"{subject.tokens:,}. Do: --set prompts.tokens={needed + needed // 4}, with a model whose context is as long"
+        f"{subject.tokens:,}. Try: --set prompts.tokens={needed + needed // 4}, with a model whose context is as long"
     )

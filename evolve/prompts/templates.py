@@ -85,7 +85,7 @@ def find_template(name: str, templates: Mapping[str, str]) -> PromptTemplate:
     """Returns the template of a name: that of `templates`, else the engine's; raises `ConfigError` where there is none."""
     if name not in templates and name not in PLACES:
         raise ConfigError(
-            f"no prompt is called {name!r}.{did_you_mean(name, KINDS)} Do: name one of {', '.join(KINDS)}"
+            f"no prompt is called {name!r}.{did_you_mean(name, KINDS)} Try: name one of {', '.join(KINDS)}"
         )
     return _parse_checked(name, templates[name]) if name in templates else parse_template(list_bundled()[name])
 
@@ -131,7 +131,7 @@ def check(templates: Mapping[str, str]) -> None:
     for name, text in templates.items():
         if name not in PLACES:
             raise ConfigError(
-                f"no prompt template is called {name!r}.{did_you_mean(name, PLACES)} Do: name the file so; {_REMEDY}"
+                f"no prompt template is called {name!r}.{did_you_mean(name, PLACES)} Try: name the file so; {_REMEDY}"
             )
         _check_places(name, parse_template(text))
         _check_lines(name, text)
@@ -142,12 +142,12 @@ def _check_places(name: str, template: PromptTemplate) -> None:
         if place not in PLACES[name]:
             raise ConfigError(
                 f"the prompt template {name!r} has the placeholder '{{{{{place}}}}}', which nothing fills."
-                f"{did_you_mean(place, PLACES[name])} Do: correct it; {_REMEDY}"
+                f"{did_you_mean(place, PLACES[name])} Try: correct it; {_REMEDY}"
             )
     for place in _NEEDED[name]:
         if place not in template.names:
             raise ConfigError(
-                f"the prompt template {name!r} has no '{{{{{place}}}}}', which a model must read. Do: write it where that shall stand; {_REMEDY}"
+                f"the prompt template {name!r} has no '{{{{{place}}}}}', which a model must read. Try: write it where that shall stand; {_REMEDY}"
             )
 
 
@@ -156,7 +156,7 @@ def _check_lines(name: str, text: str) -> None:
         places = _PLACE.findall(line)
         if SECTIONS & PLACES[name] & set(places) and not _PLACE.fullmatch(line.strip()):
             raise ConfigError(
-                f"the prompt template {name!r} has a section among other words: {line.strip()[:80]!r}. Do: give its placeholder a line of its own"
+                f"the prompt template {name!r} has a section among other words: {line.strip()[:80]!r}. Try: give its placeholder a line of its own"
             )
 
 
@@ -167,12 +167,12 @@ def from_folder(folder: Path) -> Mapping[str, str]:
         found = {path.stem: path.read_text("utf-8") for path in _list_files(folder)}
     except OSError as error:
         raise ConfigError(
-            f"{folder}: the prompt templates cannot be read: {error.strerror}. Do: check the path"
+            f"{folder}: the prompt templates cannot be read: {error.strerror}. Try: check the path"
         ) from error
     except UnicodeDecodeError as error:
-        raise ConfigError(f"{folder}: a prompt template is no text in UTF-8: {error}. Do: save it as UTF-8") from error
+        raise ConfigError(f"{folder}: a prompt template is no text in UTF-8: {error}. Try: save it as UTF-8") from error
     if not found:
-        raise ConfigError(f"{folder}: there is no prompt template. Do: write one, such as diff.md; {_REMEDY}")
+        raise ConfigError(f"{folder}: there is no prompt template. Try: write one, such as diff.md; {_REMEDY}")
     try:
         check(found)
     except ConfigError as error:

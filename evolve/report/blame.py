@@ -53,7 +53,7 @@ def program_of(campaign: Campaign, record: RecordId) -> Program:
     if found is None:
         name = record_name(campaign, record)
         raise ConfigError(
-            f"{name} has no program: its proposal was screened. Do: evolve program show {name} --feedback"
+            f"{name} has no program: its proposal was screened. Try: evolve program show {name} --feedback"
         )
     return campaign.state.history.program(found)
 

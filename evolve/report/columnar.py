@@ -126,5 +126,5 @@ def write_csv(table: Columnar, target: Path) -> None:
         target.write_text(format_csv(table), "utf-8", errors="replace", newline="")
     except OSError as error:
         raise ConfigError(
-            f"the table cannot be written to {target}: {error.strerror}. Do: name another file"
+            f"the table cannot be written to {target}: {error.strerror}. Try: name another file"
         ) from error

@@ -45,7 +45,7 @@ class Campaign:
     def engine(self) -> Engine:
         """The folded campaign itself: what `evolve.report` takes. Raises `ConfigError` after `close`."""
         if self._closed:
-            raise ConfigError(f"campaign {self.name!r} is closed. Do: open it again, or ask within its `with` block")
+            raise ConfigError(f"campaign {self.name!r} is closed. Try: open it again, or ask within its `with` block")
         return self._engine
 
     @property
@@ -111,7 +111,7 @@ class Campaign:
             return settled(self.engine, _whole(number)).record.id
         holder = self.engine.state.archive.best
         if holder is None:
-            raise ConfigError(f"campaign {self.name!r} has no best program yet. Do: name a record")
+            raise ConfigError(f"campaign {self.name!r} has no best program yet. Try: name a record")
         return holder.record
 
     def to_dataframe(self) -> Any:
@@ -119,7 +119,7 @@ class Campaign:
         try:
             pandas = import_module("pandas")
         except ImportError as error:
-            raise ConfigError("pandas is not installed. Do: pip install 'evolve[frames]'") from error
+            raise ConfigError("pandas is not installed. Try: pip install 'evolve[frames]'") from error
         table = columnar(self.engine)
         frame = pandas.DataFrame(dict(table.columns)).set_index("record")
         return frame.assign(at=pandas.to_datetime(frame["at"], unit="s", utc=True))
@@ -166,4 +166,4 @@ def _whole(number: RecordId) -> RecordId:
     try:
         return RecordId(operator.index(number))
     except TypeError:
-        raise ConfigError(f"a record is named by its whole number, got {number!r:.100}. Do: for example 12") from None
+        raise ConfigError(f"a record is named by its whole number, got {number!r:.100}. Try: for example 12") from None

@@ -123,7 +123,7 @@ def settled(campaign: Campaign, record: RecordId) -> Settled:
     if not 1 <= record <= length:
         span = f"it has 1 to {length}" if length else "it has none yet"
         raise StoreError(
-            f"campaign {campaign.name!r} has no record {record}: {span}. Do: `evolve program list {campaign.name} --all`"
+            f"campaign {campaign.name!r} has no record {record}: {span}. Try: `evolve program list {campaign.name} --all`"
         )
     return campaign.log.settled(record)
 

@@ -108,7 +108,7 @@ def _where(campaign: Campaign, columns: RecordFrame, holds: Callable[[str | None
 
 def _check_word(what: str, got: str, known: Sequence[str]) -> str:
     if got not in known:
-        raise ConfigError(f"there is no {what} {got!r}.{did_you_mean(got, known)} Do: name one of them, or none")
+        raise ConfigError(f"there is no {what} {got!r}.{did_you_mean(got, known)} Try: name one of them, or none")
     return got
 
 

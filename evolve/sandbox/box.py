@@ -80,7 +80,7 @@ class Box:
         """A session with `program`, whose functions are called in the module `entry`; `seconds` limits its wall time in all. A `job`
         that is a "build" may start programs whatever the task grants; one that is "timed" may start threads and nothing else."""
         if self._busy:
-            raise SandboxError("a session is still open in this box. Do: leave its `with` block first")
+            raise SandboxError("a session is still open in this box. Try: leave its `with` block first")
         channel = Channel(self._limits.result, self._limits.log)
         try:
             channel.watch(self._fork(seconds, channel, job).fileno())
@@ -123,7 +123,7 @@ class Box:
         except TemplateLost as lost:
             self._discard()
             raise SandboxError(
-                f"the candidates' template ends as soon as it starts: {lost}. Do: look at the machine's memory and log"
+                f"the candidates' template ends as soon as it starts: {lost}. Try: look at the machine's memory and log"
             ) from lost
         return self._template
 
@@ -139,13 +139,13 @@ class Box:
             words = session.usage.log.strip().rpartition("\n")[2]
             remedy = _OF_THE_MACHINE if failure.status is Status.BROKEN else _OF_THE_TASK
             raise SandboxError(
-                f"no program can run in the candidates' box: {failure}{words and ': '}{words}. Do: {remedy}"
+                f"no program can run in the candidates' box: {failure}{words and ': '}{words}. Try: {remedy}"
             ) from failure
         session.close()
         if closed:
             self._discard()
             raise SandboxError(
-                f"candidates cannot use {self._python!r} as it is installed: they are a user of their own here, who may not read {closed}. Do: "
+                f"candidates cannot use {self._python!r} as it is installed: they are a user of their own here, who may not read {closed}. Try: "
                 f"`chmod -R o+rX {shlex.quote(str(Path(closed).parent))}`, or make the environment in a folder that is open to all users"
             )
         self._sessions = 0
@@ -175,7 +175,7 @@ class Box:
             raise ProcessEnded
         if handle < 0:
             raise TimingUnavailable(
-                "nothing can be timed: this system has no descriptors of processes. Do: evaluate on Linux 5.4 or newer"
+                "nothing can be timed: this system has no descriptors of processes. Try: evaluate on Linux 5.4 or newer"
             )
         try:
             return ProcessClock(handle, None if self._means.seccomp else self._template.pid)

@@ -31,7 +31,7 @@ _GPU_READABLE = ("/sys", "/proc/driver/nvidia", "/run/nvidia-persistenced")
 _OWN = os.fspath(Path(__file__).resolve().parent)
 """The candidate's side of the wire, which an interpreter that is started in the box has to import."""
 _NETWORKLESS = (
-    "its network is the machine's: a loopback of its own needs namespaces. Do: run where level strict is reached"
+    "its network is the machine's: a loopback of its own needs namespaces. Try: run where level strict is reached"
 )
 
 
@@ -107,7 +107,7 @@ def _check_without_namespaces(grants: Grants) -> None:
     if grants.shm != Grants().shm:
         raise SandboxError(
             "the task grants its candidates shared memory (`shm`), and here the machine's own /dev/shm is closed to them. "
-            "Do: run where level strict is reached"
+            "Try: run where level strict is reached"
         )
 
 
@@ -128,7 +128,7 @@ def _check_hidden(hidden: Sequence[str], found: Visible, readable: Sequence[str]
         if is_below(Path(place), opened):
             mend = "make it first, with `mkdir -p`" if means.namespaces else "grant a folder that does not hold it"
             raise SandboxError(
-                f"candidates would see {place}, for it lies in a folder that is open to them. Do: {mend}"
+                f"candidates would see {place}, for it lies in a folder that is open to them. Try: {mend}"
             )
 
 

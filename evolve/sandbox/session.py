@@ -60,7 +60,7 @@ _MOST_ARGUMENTS = 100_000
 
 
 def _refuse_clock() -> ProcessClock:
-    raise TimingUnavailable("this session has no clock. Do: open it by a box, with the job `timed`")
+    raise TimingUnavailable("this session has no clock. Try: open it by a box, with the job `timed`")
 
 
 class Session:
@@ -201,7 +201,7 @@ class Session:
         watch = self._start_watch(what)
         if self._reached in ("call", "native call"):
             raise SandboxError(
-                f"a native session after a {self._reached}, which may have left anything in the process. Do: begin in a session of its own"
+                f"a native session after a {self._reached}, which may have left anything in the process. Try: begin in a session of its own"
             )
         self._ask("native call", what, ["native", library, segment.size], None, segment.fileno())
         return Native(watch, segment, library)
@@ -211,7 +211,7 @@ class Session:
             why = "the task grants it none" if self._job == "run" else "it is timed"
             raise SandboxError(
                 f"a {kind} in a session whose program may start no other: {why}. "
-                "Do: compile with `candidate.build`, and call what it made"
+                "Try: compile with `candidate.build`, and call what it made"
             )
         most = self._limits.result // _OUTPUT_SHARE
         words = check_command(argv, text, self._limits.file_size)
@@ -230,13 +230,13 @@ class Session:
     def _ask(self, kind: str, what: str, request: list[Any], seconds: float | None, file: int = -1) -> Any:
         """Returns the answer to a request, which failures call `what`. Raises `SandboxError` where the session cannot do this any more."""
         if self._dialogue.closed:
-            raise SandboxError(f"a {kind} in a session that is over. Do: {kind} inside its `with` block")
+            raise SandboxError(f"a {kind} in a session that is over. Try: {kind} inside its `with` block")
         if _ORDER.index(kind) < _ORDER.index(self._reached):
             raise SandboxError(
-                f"a {kind} after a {self._reached}, which the program's own code may have influenced. Do: {kind} first, or in another session"
+                f"a {kind} after a {self._reached}, which the program's own code may have influenced. Try: {kind} first, or in another session"
             )
         if self._job == "build" and kind != "build":
-            raise SandboxError(f"a {kind} in a session that is for a build alone. Do: {kind} in another session")
+            raise SandboxError(f"a {kind} in a session that is for a build alone. Try: {kind} in another session")
         with attribute_failures(self):
             self._dialogue.check()
             payload = pieces(request)
@@ -248,10 +248,10 @@ class Session:
         if self._job != "timed":
             raise SandboxError(
                 "a timed call in a session that is not for that: the program may start processes, whose time nobody would count. "
-                "Do: open it with candidate.session(timed=True)"
+                "Try: open it with candidate.session(timed=True)"
             )
         if self._dialogue.closed:
-            raise SandboxError("a timed call in a session that is over. Do: call inside its `with` block")
+            raise SandboxError("a timed call in a session that is over. Try: call inside its `with` block")
         with attribute_failures(self):
             self._dialogue.check()
             if self._watch is None:
@@ -274,22 +274,22 @@ def check_command(argv: Sequence[str], text: str, most: int) -> list[str]:
     bytes may be given."""
     if isinstance(argv, str) or not argv or not all(isinstance(word, str) for word in argv) or not argv[0]:
         raise SandboxError(
-            f'a command is a list of texts, the first its name, got {argv!r:.200}. Do: write ["cc", "-O2", "file.c"]'
+            f'a command is a list of texts, the first its name, got {argv!r:.200}. Try: write ["cc", "-O2", "file.c"]'
         )
     name = argv[0]
     if any("\0" in word for word in argv):
-        raise SandboxError(f"an argument of {name!r} holds a zero character. Do: take it out")
+        raise SandboxError(f"an argument of {name!r} holds a zero character. Try: take it out")
     if sum(len(word.encode("utf-8", "replace")) + 1 for word in argv) > _MOST_ARGUMENTS:
         raise SandboxError(
-            f"the arguments of {name!r} have more than {_MOST_ARGUMENTS} bytes. Do: give long data as `input`"
+            f"the arguments of {name!r} have more than {_MOST_ARGUMENTS} bytes. Try: give long data as `input`"
         )
     if len(text.encode("utf-8", "replace")) > most:
-        raise SandboxError(f"the input of {name!r} has more than {most} bytes. Do: give less, or run it in parts")
+        raise SandboxError(f"the input of {name!r} has more than {most} bytes. Try: give less, or run it in parts")
     # A path within the candidate's folder is the candidate's to have.
     in_folder = os.sep in name and not name.startswith(os.sep)
     if not in_folder and shutil.which(name, path=os.environ.get("PATH", PATH)) is None:
         raise SandboxError(
-            f"this machine has no command {name!r}, which the task's evaluator runs. Do: install it (a C compiler: "
+            f"this machine has no command {name!r}, which the task's evaluator runs. Try: install it (a C compiler: "
             "`apt-get install gcc`), or put its folder on PATH"
         )
     return list(argv)
@@ -299,12 +299,12 @@ def check_names(names: Sequence[str]) -> list[str]:
     """Returns names of files in the candidate's folder as a list; raises `SandboxError` for others."""
     if isinstance(names, str) or not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
         raise SandboxError(
-            f'files are named by a list of texts, each once, got {names!r:.200}. Do: write ["kernel.so"]'
+            f'files are named by a list of texts, each once, got {names!r:.200}. Try: write ["kernel.so"]'
         )
     for name in names:
         place = PurePosixPath(name)
         if place.is_absolute() or ".." in place.parts or not place.name or "\0" in name:
-            raise SandboxError(f"{name!r:.200} names no file in the candidate's folder. Do: give its path from there")
+            raise SandboxError(f"{name!r:.200} names no file in the candidate's folder. Try: give its path from there")
     return list(names)
 
 

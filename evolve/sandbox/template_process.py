@@ -139,7 +139,7 @@ class TemplateProcess:
             if isinstance(error, SandboxError):
                 raise
             raise SandboxError(
-                f"no candidate process can be started with {python!r}: {error}. Do: name a Python that can be run"
+                f"no candidate process can be started with {python!r}: {error}. Try: name a Python that can be run"
             ) from error
         try:
             template._receive_line(_START_SECONDS)
@@ -193,7 +193,7 @@ class TemplateProcess:
                 continue
             except OSError as error:
                 raise SandboxError(
-                    f"candidates cannot be kept to the cores {sorted(cores)}: {error}. Do: let this process use them (taskset, cpuset)"
+                    f"candidates cannot be kept to the cores {sorted(cores)}: {error}. Try: let this process use them (taskset, cpuset)"
                 ) from error
 
     def end(self, patience: float) -> SessionReport:
@@ -260,7 +260,7 @@ def _take_identity(home: str, means: Means) -> Identity | None:
         return None
     if is_root_for_good():
         raise SandboxError(
-            "candidates would be root: root is the only user here (/proc/self/uid_map), so there is none to become. Do: run as an ordinary user, "
+            "candidates would be root: root is the only user here (/proc/self/uid_map), so there is none to become. Try: run as an ordinary user, "
             "or map a range of users, as `podman` and `PrivateUsers=` with a range do"
         )
     if not can_choose():
@@ -268,7 +268,7 @@ def _take_identity(home: str, means: Means) -> Identity | None:
     closed = [folder for folder in Path(home).resolve().parents if not folder.stat().st_mode & stat.S_IXOTH]
     if closed and not means.namespaces:
         raise SandboxError(
-            f"candidates are a user of their own here, and cannot come to the temporary folder: {closed[0]} is closed to others. Do: set TMPDIR to a "
+            f"candidates are a user of their own here, and cannot come to the temporary folder: {closed[0]} is closed to others. Try: set TMPDIR to a "
             "folder that is open, such as /tmp"
         )
     Path(home).chmod(0o711)  # candidates must come to the folder in it that is theirs
@@ -300,7 +300,7 @@ def _spawn(jail: Jail, python: str, kept: Sequence[int], devices: Devices) -> "s
 def _explain_failed_start(limits: Limits, python: str, words: str) -> str:
     preload = f" with {', '.join(limits.preload)} preloaded" if limits.preload else ""
     remedy = _INSTALL if preload else "try that Python by hand"
-    return f"no candidate process can be started by {python}{preload}: {words}. Do: {remedy}"
+    return f"no candidate process can be started by {python}{preload}: {words}. Try: {remedy}"
 
 
 def _readable(source: socket.socket | int, seconds: float) -> bool:

@@ -44,7 +44,9 @@ _LEAVING = 0.05
 _LAST_STEPS = 200_000
 """Nanoseconds that these may take afterwards, where it does not tell."""
 _RESTING = frozenset({b"T", b"t", b"Z", b"X"})
-_REMEDY = "Do: evaluate on Linux 5.4 or newer, with /proc, outside of a container that hides processes; or time nothing"
+_REMEDY = (
+    "Try: evaluate on Linux 5.4 or newer, with /proc, outside of a container that hides processes; or time nothing"
+)
 _NANO = 1e-9
 NATIVE_BLOCK = 512
 """Bytes at the beginning of a segment that a native session needs for itself."""
@@ -77,12 +79,12 @@ class Segment:
 
     def __init__(self, size: int) -> None:
         if type(size) is not int or size <= 0:
-            raise ValueError(f"a segment has a size of {size!r} bytes. Do: give a whole number above 0")
+            raise ValueError(f"a segment has a size of {size!r} bytes. Try: give a whole number above 0")
         self.size = size
         self._file = memory_file("segment")
         if self._file < 0:
             raise SandboxError(
-                "there is no memory to share: this system has no files in memory that can be sealed. Do: evaluate on Linux"
+                "there is no memory to share: this system has no files in memory that can be sealed. Try: evaluate on Linux"
             )
         try:
             os.ftruncate(self._file, size)
@@ -110,12 +112,12 @@ class Segment:
             raise ValueError(f"an array is of type {dtype!r}; allowed are {', '.join(ARRAY_TYPES)}")
         wanted = tuple(shape)
         if offset < 0 or any(length < 0 for length in wanted):
-            raise ValueError(f"an array of shape {wanted} at {offset} bytes is none. Do: give numbers from 0 on")
+            raise ValueError(f"an array of shape {wanted} at {offset} bytes is none. Try: give numbers from 0 on")
         end = offset + ARRAY_TYPES[dtype] * math.prod(wanted)
         if end > self.size:
             raise ValueError(
                 f"an array of shape {wanted} and type {dtype} at {offset} bytes ends at {end}, and the segment has {self.size}. "
-                "Do: make the segment larger"
+                "Try: make the segment larger"
             )
         return Window(self, offset, wanted, dtype)
 
@@ -377,7 +379,7 @@ class Native:
             if not NATIVE_BLOCK <= offset < self._segment.size:
                 raise ValueError(
                     f"a pointer leads to the offset {offset!r} of a segment of {self._segment.size} bytes. "
-                    f"Do: give one from {NATIVE_BLOCK} on, which is where yours begins"
+                    f"Try: give one from {NATIVE_BLOCK} on, which is where yours begins"
                 )
         if any(not -_LARGEST <= number < _LARGEST for number in numbers):
             raise ValueError("a number does not fit into 64 bits")

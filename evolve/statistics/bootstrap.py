@@ -36,7 +36,7 @@ def interquartile_mean(values: Reals) -> Reals:
 def _weights(count: int) -> Reals:
     """Returns the weights of so many ordered values; 1 together."""
     if count == 0:
-        raise ValueError("there is no mean of no values. Do: give at least one")
+        raise ValueError("there is no mean of no values. Try: give at least one")
     edges = np.clip(np.arange(count + 1) / count, 0.25, 0.75)
     return np.asarray(2.0 * np.diff(edges), np.float64)
 

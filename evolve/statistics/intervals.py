@@ -37,12 +37,12 @@ def log_ratios(baseline: Sequence[float], candidate: Sequence[float]) -> list[fl
     where a time has no other side, or is not positive and finite."""
     if len(baseline) != len(candidate):
         raise ValueError(
-            f"pairs have two sides, got {len(baseline)} and {len(candidate)} times. Do: time both in turns"
+            f"pairs have two sides, got {len(baseline)} and {len(candidate)} times. Try: time both in turns"
         )
     for time in (*baseline, *candidate):
         if not 0.0 < time < math.inf:
             raise ValueError(
-                f"a time is positive and finite, got {time!r}. Do: time more work at once, or another clock"
+                f"a time is positive and finite, got {time!r}. Try: time more work at once, or another clock"
             )
     return [math.log(first / second) for first, second in zip(baseline, candidate, strict=True)]
 
@@ -114,7 +114,7 @@ def combine(intervals: Sequence[Interval], level: float = LEVEL) -> Interval:
     """Returns one interval of several that measured the same thing at different times; raises `ValueError` for none. Each counts by its number of values, never by its own precision, which may be luck. Where the estimates differ by more
     than their errors explain, as processes do from one start to the next, the error is larger (Birge 1932, https://doi.org/10.1103/PhysRev.40.207), shrunk as a `Pool` is."""
     if not intervals:
-        raise ValueError("no intervals to combine. Do: measure at least once")
+        raise ValueError("no intervals to combine. Try: measure at least once")
     count, degrees = sum(one.count for one in intervals), len(intervals) - 1
     estimate = math.fsum(one.count * one.estimate for one in intervals) / count
     within = math.fsum((one.count * one.standard_error) ** 2 for one in intervals) / count**2

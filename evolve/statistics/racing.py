@@ -55,7 +55,7 @@ class Race:
         if not math.isfinite(value):
             raise ValueError(f"a log ratio is finite, got {value!r}")
         if not self.wanted:
-            raise ValueError(f"the race has ended after {len(self._values)} values. Do: add while `wanted` is not 0")
+            raise ValueError(f"the race has ended after {len(self._values)} values. Try: add while `wanted` is not 0")
         self._values.append(value)
         if len(self._values) in self._looks:
             self._look()

@@ -39,7 +39,7 @@ def rank_sum(first: Sequence[float], second: Sequence[float]) -> float:
     """Returns the probability of a rank sum at least as extreme for two equal sides that have nothing to do with each other (Mann and Whitney 1947, https://doi.org/10.1214/aoms/1177730491): exact, equal values included, by counting all ways to choose
     which values belong to the first side. Raises `ValueError` where a side is empty."""
     if not first or not second:
-        raise ValueError("a test needs a value of each side. Do: run a campaign of each")
+        raise ValueError("a test needs a value of each side. Try: run a campaign of each")
     doubled = [round(2 * rank) for rank in midranks([*first, *second])]
     observed, middle = sum(doubled[: len(first)]), sum(doubled) * len(first)
     total = len(doubled)

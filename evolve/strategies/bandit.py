@@ -74,8 +74,8 @@ Worth = tuple[float, float]
 """Minus how far the constraints are missed, and the fitness: the larger pair is better."""
 _WORST: Worth = (-math.inf, 0.0)
 _NO_ARMS: Mapping[ArmKind, str] = {
-    "operator": "a strategy needs an operator, got none. Do: name one in operators.names, or install a plugin that has one",
-    "model": "a bandit over models needs a model, got none. Do: name one, such as --model gpt-5-mini",
+    "operator": "a strategy needs an operator, got none. Try: name one in operators.names, or install a plugin that has one",
+    "model": "a bandit over models needs a model, got none. Try: name one, such as --model gpt-5-mini",
 }
 
 

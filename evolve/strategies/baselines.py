@@ -82,5 +82,5 @@ class Baseline:
 def _refuse(wanted: str, operators: Sequence[str]) -> ConfigError:
     return ConfigError(
         f"a baseline strategy needs an operator that {wanted}, got {', '.join(operators) or 'none'}. "
-        "Do: allow one, such as perturb_literals, or choose the strategy islands"
+        "Try: allow one, such as perturb_literals, or choose the strategy islands"
     )

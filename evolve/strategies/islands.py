@@ -112,7 +112,7 @@ class Islands:
         names = ", ".join(view.operators) or "none"
         raise ConfigError(
             f"no operator finds a parent that it can change: {names} {'wants' if len(view.operators) == 1 else 'want'} several parents, or a program that failed. "
-            "Do: name one more in operators.names, such as diff or tune_literals"
+            "Try: name one more in operators.names, such as diff or tune_literals"
         )
 
 

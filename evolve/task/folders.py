@@ -110,18 +110,18 @@ def _resolve(place: Path) -> Path:
 
 def _explain_missing(reference: str, path: Path) -> str:
     if path.is_dir():
-        return f"the folder {str(path)!r} has no {TASK_FILE} and no {ONE_FILE}. Do: write one; `evolve task new NAME` shows how"
+        return f"the folder {str(path)!r} has no {TASK_FILE} and no {ONE_FILE}. Try: write one; `evolve task new NAME` shows how"
     if path.exists():
         remedy = "name the folder"
         if path.suffix == _SUFFIX and path.with_name(TASK_FILE).is_file():
             remedy += "; a further task of a folder is a file of letters, digits, dashes and underscores that begins with `schema = 1`"
-        return f"a task is a folder with a {TASK_FILE}, or one Python file, got the file {str(path)!r}. Do: {remedy}"
+        return f"a task is a folder with a {TASK_FILE}, or one Python file, got the file {str(path)!r}. Try: {remedy}"
     if path.suffix == ".py":
-        return f"there is no file {str(path)!r}. Do: check the path; `evolve task new NAME --kind one-file` writes a task in one file"
+        return f"there is no file {str(path)!r}. Try: check the path; `evolve task new NAME --kind one-file` writes a task in one file"
     known = (*list_bundled(), *_tasks_in(Path("tasks")))
     if is_name(reference):
-        return f"no task is called {reference!r}.{did_you_mean(reference, known)} Do: `evolve task list` shows all, or name a folder"
-    return f"there is no task folder {reference!r}. Do: check the path, or name one of {', '.join(list_bundled())}"
+        return f"no task is called {reference!r}.{did_you_mean(reference, known)} Try: `evolve task list` shows all, or name a folder"
+    return f"there is no task folder {reference!r}. Try: check the path, or name one of {', '.join(list_bundled())}"
 
 
 def _tasks_in(folder: Path) -> tuple[str, ...]:
@@ -154,7 +154,7 @@ def create(name: str, kind: str, target: Path | None = None) -> Path:
     Raises `TaskError`."""
     if kind not in starter_kinds():
         raise TaskError(
-            f"no kind of task is called {kind!r}.{did_you_mean(kind, starter_kinds())} Do: choose one of them"
+            f"no kind of task is called {kind!r}.{did_you_mean(kind, starter_kinds())} Try: choose one of them"
         )
     return _copy(_STARTERS / kind, target or _own_place(name))
 
@@ -171,7 +171,7 @@ def copy(reference: str, target: Path | None = None) -> Path:
 def _own_place(name: str) -> Path:
     if not name or len(Path(name).parts) != 1 or name.startswith((".", "-")):
         raise TaskError(
-            f"a task's name is the name of its folder, got {name!r}. Do: letters, digits and underscores; DEST says where"
+            f"a task's name is the name of its folder, got {name!r}. Try: letters, digits and underscores; DEST says where"
         )
     return Path("tasks") / name
 
@@ -180,10 +180,10 @@ def _copy(source: Path, target: Path) -> Path:
     """Copies a folder, or the one file that is a task as a folder with it."""
     if target.exists():
         raise TaskError(
-            f"there is something at {str(target)!r} already. Do: choose another name, or name another place"
+            f"there is something at {str(target)!r} already. Try: choose another name, or name another place"
         )
     if target.suffix == ".py":
-        raise TaskError(f"a task is written as a folder, got {str(target)!r}. Do: name the folder")
+        raise TaskError(f"a task is written as a folder, got {str(target)!r}. Try: name the folder")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with atomic_write(target) as made:
@@ -194,7 +194,7 @@ def _copy(source: Path, target: Path) -> Path:
                 shutil.copyfile(source, made / ONE_FILE)
     except OSError as error:
         raise TaskError(
-            f"the task cannot be written to {str(target)!r}: {error.strerror or error}. Do: name a place that you may write to"
+            f"the task cannot be written to {str(target)!r}: {error.strerror or error}. Try: name a place that you may write to"
         ) from error
     return target
 

@@ -47,7 +47,7 @@ def load(reference: str | Path, parameters: Mapping[str, Scalar] | None = None) 
     try:
         return _read(place, parameters or {})
     except OSError as error:
-        raise TaskError(f"{place}: the task cannot be read: {error}. Do: make its files readable") from error
+        raise TaskError(f"{place}: the task cannot be read: {error}. Try: make its files readable") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,9 +131,9 @@ def _read_toml(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(_refuse_mark(path, path.read_text("utf-8")))
     except tomllib.TOMLDecodeError as error:
-        raise TaskError(f"{path}: this is not TOML: {error}. Do: mend that line") from error
+        raise TaskError(f"{path}: this is not TOML: {error}. Try: mend that line") from error
     except UnicodeDecodeError as error:
-        raise TaskError(f"{path}: this is not a text in UTF-8: {error}. Do: save it as UTF-8") from error
+        raise TaskError(f"{path}: this is not a text in UTF-8: {error}. Try: save it as UTF-8") from error
 
 
 def _parse(where: Path, keys: Mapping[str, Any]) -> TaskFile:
@@ -146,7 +146,7 @@ def _parse(where: Path, keys: Mapping[str, Any]) -> TaskFile:
 def _refuse_mark(path: Path, text: str) -> str:
     """Returns the text; raises `TaskError` where it begins with a byte order mark, which some editors write and which no reader of it expects."""
     if text.startswith("\ufeff"):
-        raise TaskError(f"{path}: this begins with a byte order mark (BOM). Do: save it as UTF-8 without one")
+        raise TaskError(f"{path}: this begins with a byte order mark (BOM). Try: save it as UTF-8 without one")
     return text
 
 
@@ -158,7 +158,7 @@ def _read_text(where: Path, name: str, key: str) -> str:
     except (FileNotFoundError, IsADirectoryError, NotADirectoryError) as error:
         raise TaskError(_format_missing(where, name, key)) from error
     except UnicodeDecodeError as error:
-        raise TaskError(f"{file}: this is not a text in UTF-8: {error}. Do: save it as UTF-8") from error
+        raise TaskError(f"{file}: this is not a text in UTF-8: {error}. Try: save it as UTF-8") from error
 
 
 def _check_evaluator(where: Path, source: EvaluatorSource) -> EvaluatorSource:
@@ -178,14 +178,14 @@ def _read_verifier(where: Path, name: str | None) -> str:
 
 def _format_missing(where: Path, name: str, key: str) -> str:
     present = [path.name for path in where.parent.iterdir() if path.is_file() and path.name != where.name]
-    return f"{where}: {key}: there is no file {name!r}.{did_you_mean(name, present)} Do: write it, or name another"
+    return f"{where}: {key}: there is no file {name!r}.{did_you_mean(name, present)} Try: write it, or name another"
 
 
 def _make_stage(where: Path, table: StageTable, granted: int) -> Stage:
     gpus = granted if table.needs.gpus is None else table.needs.gpus
     if gpus > granted:
         raise TaskError(
-            f"{where}: stage {table.name!r} needs {gpus} GPUs, and `sandbox.gpu` grants its programs {granted}. Do: set gpu = {gpus} in [sandbox]"
+            f"{where}: stage {table.name!r} needs {gpus} GPUs, and `sandbox.gpu` grants its programs {granted}. Try: set gpu = {gpus} in [sandbox]"
         )
     needs, wanted = Needs(table.needs.cores, gpus, table.needs.exclusive, table.needs.pinned), table.threshold
     if isinstance(wanted, str):
@@ -234,18 +234,18 @@ def _set_parameters(where: Path, declared: Mapping[str, Scalar], given: Mapping[
 
 def _suggest(declared: Mapping[str, Scalar]) -> str:
     if not declared:
-        return "Do: leave it out, the task has no parameters"
-    return f"Do: set one of {', '.join(declared)}, or declare it in [parameters]"
+        return "Try: leave it out, the task has no parameters"
+    return f"Try: set one of {', '.join(declared)}, or declare it in [parameters]"
 
 
 def _convert(name: str, declared: Scalar, value: Scalar) -> Scalar:
     if isinstance(declared, float) and type(value) is int:
         return float(value)
     if isinstance(value, float) and not math.isfinite(value):
-        raise TaskError(f"parameter {name!r} is a finite number, got {value}. Do: set it to one")
+        raise TaskError(f"parameter {name!r} is a finite number, got {value}. Try: set it to one")
     if type(value) is not type(declared):
         kind = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}[type(declared)]
         raise TaskError(
-            f"parameter {name!r} is {kind} (the task has {declared!r}), got {value!r}. Do: set it to {kind}"
+            f"parameter {name!r} is {kind} (the task has {declared!r}), got {value!r}. Try: set it to {kind}"
         )
     return value

@@ -59,17 +59,17 @@ def read(path: Path) -> OneFile:
         text = path.read_text("utf-8")
         tree = ast.parse(text)
     except UnicodeDecodeError as error:
-        raise TaskError(f"{path}: this is not a text in UTF-8: {error}. Do: save it as UTF-8") from error
+        raise TaskError(f"{path}: this is not a text in UTF-8: {error}. Try: save it as UTF-8") from error
     except (SyntaxError, ValueError) as error:
-        raise TaskError(f"{path}: this is not Python: {error}. Do: mend that line") from error
+        raise TaskError(f"{path}: this is not Python: {error}. Try: mend that line") from error
     except (RecursionError, MemoryError) as error:
         raise TaskError(
-            f"{path}: this is nested too deeply for Python to read it. Do: break the longest expression up"
+            f"{path}: this is nested too deeply for Python to read it. Try: break the longest expression up"
         ) from error
     brief = ast.get_docstring(tree)
     if not brief:
         raise TaskError(
-            f"{path}: there is no brief. Do: begin the file with a docstring that says what the program must do"
+            f"{path}: there is no brief. Try: begin the file with a docstring that says what the program must do"
         )
     blocks = _find_blocks(path, text)
     for block in blocks:
@@ -95,16 +95,16 @@ def _find_blocks(path: Path, text: str) -> list[_Block]:
         if (marker == START) == bool(opened):
             last = f"the {START} of line {opened}" if opened else f"no {START}"
             raise TaskError(
-                f"{path}:{line}: {marker} comes after {last}. Do: put each block between one {START} and one {END}"
+                f"{path}:{line}: {marker} comes after {last}. Try: put each block between one {START} and one {END}"
             )
         if marker == END:
             found.append(_Block(opened, "".join(lines[opened - 1 : line]).rstrip("\n") + "\n"))
         opened = line if marker == START else 0
     if opened:
-        raise TaskError(f"{path}:{opened}: the block that begins here has no end. Do: add a line # {END}")
+        raise TaskError(f"{path}:{opened}: the block that begins here has no end. Try: add a line # {END}")
     if not found:
         raise TaskError(
-            f"{path}: there is no seed program. Do: put the code that may change between # {START} and # {END}"
+            f"{path}: there is no seed program. Try: put the code that may change between # {START} and # {END}"
         )
     return found
 
@@ -135,7 +135,7 @@ def _check_alone(path: Path, block: _Block) -> None:
         line = block.line + (error.lineno or 1) - 1
         raise TaskError(
             f"{path}:{line}: the block that begins at line {block.line} is not complete in itself: {error.msg}. "
-            "Do: put the markers around whole functions, at the margin"
+            "Try: put the markers around whole functions, at the margin"
         ) from error
 
 
@@ -162,7 +162,7 @@ def _check_names(path: Path, tree: ast.Module, blocks: Sequence[_Block]) -> None
         remedy = f"move {name!r} into the block, or give it to the program as an argument"
         raise TaskError(
             f"{path}:{line}: the program uses {name!r}, which line {maker.lineno} makes outside its block: a candidate gets the "
-            f"block alone. Do: {f'write `{ast.unparse(maker)}` inside the block' if is_import else remedy}"
+            f"block alone. Try: {f'write `{ast.unparse(maker)}` inside the block' if is_import else remedy}"
         )
 
 
@@ -196,7 +196,7 @@ def _check_neighbours(path: Path, tree: ast.Module) -> None:
             if is_beside or not module:
                 raise TaskError(
                     f"{path}:{node.lineno}: a task in one file imports no other file of its folder, got `{ast.unparse(node)}`. "
-                    "Do: move the code here, or make the task a folder (`evolve task new NAME` writes one)"
+                    "Try: move the code here, or make the task a folder (`evolve task new NAME` writes one)"
                 )
 
 
@@ -206,7 +206,7 @@ def _read_settings(path: Path, text: str) -> dict[str, Any]:
         # A misspelt first line would leave all settings out without a word.
         if _LIKE_OPENED.match(comment) and not _OPENED.match(comment):
             raise TaskError(
-                f"{path}:{line}: got {comment!r}, which opens no settings. Do: write `# /// evolve`, and `# ///` after the last setting"
+                f"{path}:{line}: got {comment!r}, which opens no settings. Try: write `# /// evolve`, and `# ///` after the last setting"
             )
     blocks = list(_SETTINGS.finditer(text))
     opened = list(_OPENED.finditer(text))
@@ -214,7 +214,7 @@ def _read_settings(path: Path, text: str) -> dict[str, Any]:
         line = text.count("\n", 0, opened[-1].start()) + 1
         raise TaskError(
             f"{path}:{line}: the settings are one block of lines that begin with `# `, between `# /// evolve` and `# ///`. "
-            "Do: close it with a line `# ///`, and keep only one"
+            "Try: close it with a line `# ///`, and keep only one"
         )
     if not blocks:
         return {"schema": 1}
@@ -224,8 +224,8 @@ def _read_settings(path: Path, text: str) -> dict[str, Any]:
     try:
         settings = tomllib.loads(before + lines)
     except tomllib.TOMLDecodeError as error:
-        raise TaskError(f"{path}: the settings are not TOML: {error}. Do: mend that line") from error
+        raise TaskError(f"{path}: the settings are not TOML: {error}. Try: mend that line") from error
     for key, reason in _REFUSED.items():
         if key in settings:
-            raise TaskError(f"{path}: a task in one file has no key {key!r}: {reason}. Do: leave it out")
+            raise TaskError(f"{path}: a task in one file has no key {key!r}: {reason}. Try: leave it out")
     return {"schema": 1, **settings}

@@ -51,15 +51,15 @@ class ProgramTable(Table):
     def _names_are_files(self) -> "ProgramTable":
         named = [*self.files, *self.context]
         if len(set(named)) < len(named):
-            raise ValueError("a file is named twice. Do: name each once")
+            raise ValueError("a file is named twice. Try: name each once")
         modules = [_module(file) for file in named if file.endswith(".py")]
         if self.entry and self.entry not in modules:
             meant = _module(self.entry)
             if meant in modules:
                 raise ValueError(
-                    f"entry is a module, as `import` names it, and no file: got {self.entry!r}. Do: write entry = {meant!r}"
+                    f"entry is a module, as `import` names it, and no file: got {self.entry!r}. Try: write entry = {meant!r}"
                 )
-            hint = did_you_mean(self.entry, modules) or ' Do: write entry = "" where no Python function is called.'
+            hint = did_you_mean(self.entry, modules) or ' Try: write entry = "" where no Python function is called.'
             raise ValueError(f"no file of the program is called {self.entry + '.py'!r}.{hint}")
         return self
 
@@ -143,7 +143,7 @@ class ConstraintTable(Table):
     @model_validator(mode="after")
     def _bounds(self) -> "ConstraintTable":
         if self.at_least is None and self.at_most is None:
-            raise ValueError("a constraint has a bound. Do: give at_least or at_most")
+            raise ValueError("a constraint has a bound. Try: give at_least or at_most")
         if self.at_least is not None and self.at_most is not None and self.at_least > self.at_most:
             raise ValueError(f"nothing is at least {self.at_least} and at most {self.at_most}")
         return self
@@ -265,16 +265,16 @@ class SandboxTable(Table):
         if self.threads >= self.tasks:
             raise ValueError(
                 f"threads = {self.threads} needs more than tasks = {self.tasks}, which counts processes and threads together. "
-                f"Do: set tasks = {2 * self.threads}"
+                f"Try: set tasks = {2 * self.threads}"
             )
         if self.private and self.gpu:
             raise ValueError(
-                "private hides what programs leave in the machine's memory, and a GPU's driver keeps what no copy hides. Do: take out one"
+                "private hides what programs leave in the machine's memory, and a GPU's driver keeps what no copy hides. Try: take out one"
             )
         for key in {"scratch", "shm"} & self.model_fields_set:
             if getattr(self, key) > self.memory:
                 raise ValueError(
-                    f"{key} counts as memory, and is more than memory = {format_size(self.memory)}. Do: lower it, or raise memory"
+                    f"{key} counts as memory, and is more than memory = {format_size(self.memory)}. Try: lower it, or raise memory"
                 )
         return self
 
@@ -343,7 +343,7 @@ class TaskFile(Table):
         ):
             twice = sorted({name for name in names if names.count(name) > 1})
             if twice:
-                raise ValueError(f"two of the {kind} are called {twice[0]!r}. Do: rename one")
+                raise ValueError(f"two of the {kind} are called {twice[0]!r}. Try: rename one")
         return self
 
     @model_validator(mode="after")
@@ -352,11 +352,11 @@ class TaskFile(Table):
         if isinstance(self.held_out, list):
             names = [str(case.get("name", "")) for case in self.held_out]
             if not all(names) or len(set(names)) < len(names):
-                raise ValueError("each table of held_out has a `name` of its own. Do: give it one")
+                raise ValueError("each table of held_out has a `name` of its own. Try: give it one")
         for name in {name for table in tables for name in table} - {"name"}:
             if name not in self.parameters:
                 raise ValueError(
-                    f"held_out sets {name!r}, which is no parameter.{did_you_mean(name, self.parameters)} Do: declare it in [parameters]"
+                    f"held_out sets {name!r}, which is no parameter.{did_you_mean(name, self.parameters)} Try: declare it in [parameters]"
                 )
         return self
 
@@ -367,7 +367,7 @@ class TaskFile(Table):
             if self.bound is not None and sign * anchor.value > sign * self.bound.value:
                 raise ValueError(
                     f"the anchor {anchor.value} by {anchor.by!r} is beyond the bound {self.bound.value}, which nothing can be. "
-                    f"Do: check both, and fitness.direction = {self.fitness.direction!r}"
+                    f"Try: check both, and fitness.direction = {self.fitness.direction!r}"
                 )
         return self
 
@@ -389,10 +389,10 @@ def _explain(error: ValidationError) -> str:
     where = "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in keys).removeprefix(".")
     if first["type"] == "extra_forbidden":
         near = did_you_mean(str(keys[-1]), _keys_of(keys[:-1]))
-        return f"unknown key {where!r}.{near} Do: correct it; `evolve task schema --markdown` explains every key"
+        return f"unknown key {where!r}.{near} Try: correct it; `evolve task schema --markdown` explains every key"
     if first["type"] == "missing":
         example = 1 if keys == ("schema",) else "..."
-        return f"the key {where!r} is missing. Do: add it, for example {keys[-1]} = {example}"
+        return f"the key {where!r} is missing. Try: add it, for example {keys[-1]} = {example}"
     if first["type"] == "model_type":
         return f"{where}: this is a table, got {first['input']!r}. Its keys: {', '.join(_keys_of(keys))}"
     reason = first["msg"].removeprefix("Value error, ")

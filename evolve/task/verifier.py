@@ -55,7 +55,7 @@ def check_verifier(where: Path, text: str) -> None:
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError) as error:
-        raise TaskError(f"{where}: the verifier is not Python: {error}. Do: mend that line") from error
+        raise TaskError(f"{where}: the verifier is not Python: {error}. Try: mend that line") from error
     fault = next(_find_faults(tree), "")
     if fault:
         raise TaskError(f"{where}: {fault}")
@@ -124,17 +124,17 @@ def _find_faults(tree: ast.Module) -> Iterator[str]:
             if module not in sys.stdlib_module_names:
                 yield (
                     f"line {getattr(node, 'lineno', 0)} imports {module or 'a neighbour'!r}, and a verifier runs with the standard library alone. "
-                    "Do: write what it needs into it"
+                    "Try: write what it needs into it"
                 )
     definitions = ast.Import | ast.ImportFrom | ast.FunctionDef | ast.ClassDef | ast.Assign | ast.AnnAssign
     for statement in tree.body:
         is_text = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
         if not is_text and not isinstance(statement, definitions):
-            yield f"line {statement.lineno} does something when the file is read. Do: leave only definitions in it"
+            yield f"line {statement.lineno} does something when the file is read. Try: leave only definitions in it"
     if not any(isinstance(node, ast.FunctionDef) and node.name == FUNCTION for node in tree.body):
-        yield f"a verifier has no function {FUNCTION}(certificate, parameters). Do: write it; it returns the exact fitness"
+        yield f"a verifier has no function {FUNCTION}(certificate, parameters). Try: write it; it returns the exact fitness"
     if not _sentence_of(tree):
-        yield f'a verifier says what it proves. Do: write {SENTENCE} = "..."'
+        yield f'a verifier says what it proves. Try: write {SENTENCE} = "..."'
 
 
 def _imports(node: ast.AST) -> list[str]:

@@ -124,5 +124,5 @@ def _check_failed_calls(make: Callable[[], Operator], program: Program, traits: 
             ended = None
         if not isinstance(error, ModelDown):
             assert type(ended) is type(error), (
-                f"a {type(error).__name__} of the first call must reach the engine, got {ended!r}. Do: let it pass"
+                f"a {type(error).__name__} of the first call must reach the engine, got {ended!r}. Try: let it pass"
             )

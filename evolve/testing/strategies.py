@@ -121,10 +121,10 @@ def _check_parents(selection: Selection, history: RehearsedHistory, traits: Trai
     programs = {history.program_id(record) for record in selection.parents}
     assert len(programs) >= wanted, (
         f"operator {operator!r} wants {wanted} parents with programs of their own, got {len(programs)}. "
-        "Do: use it only where `view.traits` are met"
+        "Try: use it only where `view.traits` are met"
     )
     failed = history.outcome(selection.parents[0]) in FAILURES
     assert failed == traits.takes_failures, (
         f"operator {operator!r} wants a program that {'failed' if traits.takes_failures else 'succeeded'} as its parent, got record "
-        f"{selection.parents[0]}. Do: use it only where `view.traits` are met"
+        f"{selection.parents[0]}. Try: use it only where `view.traits` are met"
     )

@@ -80,7 +80,7 @@ def check_tracker(make: Callable[[], Tracker], folder: Path) -> None:
     _check_threads(before)
     now = _sizes(folder)
     lost = sorted(name for name, size in written.items() if now.get(name, -1) < size)
-    assert not lost, f"a campaign that goes on has lost what was written before, in {', '.join(lost)}. Do: add to it"
+    assert not lost, f"a campaign that goes on has lost what was written before, in {', '.join(lost)}. Try: add to it"
     last = make()
     _call_on_thread(lambda: rehearse_tracking(last, folder, records=len(_RECORDS)))
     _check_threads(before)
@@ -117,7 +117,7 @@ def _call_on_thread(call: Callable[[], None]) -> None:
 def _check_threads(before: Set[threading.Thread]) -> None:
     left = sorted(thread.name for thread in _threads() - before if not thread.daemon)
     assert not left, (
-        f"after the end of a run it has left the thread {', '.join(left)}, which keeps the engine from ending. Do: end it, or make it a daemon"
+        f"after the end of a run it has left the thread {', '.join(left)}, which keeps the engine from ending. Try: end it, or make it a daemon"
     )
 
 

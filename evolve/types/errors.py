@@ -16,6 +16,7 @@ A failed *program* is not an error: it is an `Outcome`.
 """
 
 import difflib
+import re
 from collections.abc import Iterable, Mapping
 
 from evolve.types.prompt import Usage
@@ -103,7 +104,8 @@ class StoreError(EvolveError):
 
 def without_remedy(message: str) -> str:
     """Returns what a message says went wrong, without what to do about it and without a full stop."""
-    return message.partition(" Do: ")[0].rstrip(".")
+    # Logs of earlier versions say "Do:".
+    return re.split(r" (?:Try|Do): ", message, maxsplit=1)[0].rstrip(".")
 
 
 def did_you_mean(got: str, known: Iterable[str]) -> str:

@@ -46,7 +46,7 @@ class Benchmark:
         if task.deterministic and is_timed:
             raise TaskError(
                 "evaluator.mode: what is measured differs a little each time, and the task says `deterministic = true`. "
-                'Do: write mode = "quality", or take that out'
+                'Try: write mode = "quality", or take that out'
             )
         problem = load(Path(task.folder), self._settings.module, NEEDED[self._settings.mode])
         stages = evaluator(partial(self._evaluate, problem, task)).stages(task)

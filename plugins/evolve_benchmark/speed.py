@@ -111,7 +111,7 @@ class _SpeedRun:
         kinds = [one.kind for one in found]
         if self.kinds and kinds != self.kinds:
             raise TaskError(
-                f"instances() gave instances of the kinds {', '.join(kinds)} after {', '.join(self.kinds)}. Do: give as many of the same kinds each time, and others"
+                f"instances() gave instances of the kinds {', '.join(kinds)} after {', '.join(self.kinds)}. Try: give as many of the same kinds each time, and others"
             )
         self.kinds = kinds
         for instance in found:
@@ -119,7 +119,7 @@ class _SpeedRun:
             if digest in self.seen:
                 name = self.context.name(instance) or "of one kind"
                 raise TaskError(
-                    f"instances() gave the same instance twice ({name}), and a program that remembers it would pass for a fast one. Do: draw every instance from `rng`, from more than a few"
+                    f"instances() gave the same instance twice ({name}), and a program that remembers it would pass for a fast one. Try: draw every instance from `rng`, from more than a few"
                 )
             self.seen.add(digest)
         return found
@@ -136,7 +136,7 @@ class _SpeedRun:
         if fault := self.context.fault(instance, theirs.value):
             path = Path(self.context.task.folder) / self.context.settings.module
             raise TaskError(
-                f"{path}: check() refuses an answer of the task's own seed: {fault}. Do: mend the seed, or check()"
+                f"{path}: check() refuses an answer of the task's own seed: {fault}. Try: mend the seed, or check()"
             )
         return mine, theirs
 

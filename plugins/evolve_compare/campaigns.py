@@ -67,12 +67,12 @@ def parse_arms(strategies: Sequence[str], arms: Sequence[str]) -> tuple[ArmSetti
     found = [*(ArmSettings(name, _label(name), strategy=name) for name in strategies), *map(_parse_arm, arms)]
     if len(found) < 2:
         raise ConfigError(
-            f"a comparison has at least two arms, got {len(found)}. Do: name them, such as --strategy islands --strategy random"
+            f"a comparison has at least two arms, got {len(found)}. Try: name them, such as --strategy islands --strategy random"
         )
     for what, names in (("name", [one.name for one in found]), ("name in file names", [one.label for one in found])):
         twice = [name for name, count in Counter(names).items() if count > 1]
         if twice:
-            raise ConfigError(f"each arm has a {what} of its own, got {twice[0]!r} twice. Do: choose another")
+            raise ConfigError(f"each arm has a {what} of its own, got {twice[0]!r} twice. Try: choose another")
     return tuple(found)
 
 
@@ -81,13 +81,13 @@ def _parse_arm(text: str) -> ArmSettings:
     name = " ".join(name.split())
     if not name or not colon:
         raise ConfigError(
-            f"an arm is written 'NAME: key=value key=value', got {text!r}. Do: --arm 'two islands: archive.islands=2'"
+            f"an arm is written 'NAME: key=value key=value', got {text!r}. Try: --arm 'two islands: archive.islands=2'"
         )
     strategy, models, others = None, [], []
     try:
         words = shlex.split(rest)
     except ValueError as error:
-        raise ConfigError(f"the arm {name!r} cannot be read: {error}. Do: close its quotes") from error
+        raise ConfigError(f"the arm {name!r} cannot be read: {error}. Try: close its quotes") from error
     for word in words:
         key, _, value = word.partition("=")
         if key == "strategy":
@@ -103,7 +103,7 @@ def _label(name: str) -> str:
     """Returns a name as a part of a file's name."""
     label = re.sub(r"[^A-Za-z0-9.]+", "_", name).strip("_.")[:_LONGEST]
     if not label:
-        raise ConfigError(f"an arm's name has a letter or a digit, got {name!r}. Do: choose another")
+        raise ConfigError(f"an arm's name has a letter or a digit, got {name!r}. Try: choose another")
     return label
 
 
@@ -144,7 +144,7 @@ def check_equal(budget: Budget) -> None:
         got = repr(other[0]) if other else "none"
         raise ConfigError(
             f"a comparison needs a budget that all arms spend alike, got {got}. "
-            "Do: give an amount, such as --budget 500programs; when a value was reached is told by --target"
+            "Try: give an amount, such as --budget 500programs; when a value was reached is told by --target"
         )
 
 
@@ -160,7 +160,7 @@ def _check_same(campaign: Campaign, plan: RunRequest) -> None:
     if different:
         raise ConfigError(
             f"there is a campaign {campaign.name!r} that was made otherwise: it differs in {', '.join(different[:3])}. "
-            "Do: --name for a comparison of its own, or compare what there is with --read"
+            "Try: --name for a comparison of its own, or compare what there is with --read"
         )
 
 
@@ -197,18 +197,18 @@ def find_logs(home: Path, patterns: Sequence[str]) -> dict[str, tuple[Path, ...]
         name = " ".join(name.split())
         if not name or not sign or not pattern:
             raise ConfigError(
-                f"campaigns to read are written 'ARM=glob*', got {text!r}. Do: --read 'islands=*-islands-*'"
+                f"campaigns to read are written 'ARM=glob*', got {text!r}. Try: --read 'islands=*-islands-*'"
             )
         matching = [log for log in logs if fnmatchcase(log.stem, pattern)]
         if not matching:
             near = did_you_mean(pattern, [log.stem for log in logs])
             raise ConfigError(
-                f"no campaign in {home} is called {pattern!r}.{near} Do: `evolve campaign list` shows them"
+                f"no campaign in {home} is called {pattern!r}.{near} Try: `evolve campaign list` shows them"
             )
         for log in matching:
             if owners.setdefault(log, name) != name:
                 raise ConfigError(
-                    f"campaign {log.stem!r} is in two arms, {owners[log]!r} and {name!r}. Do: write patterns that have none in common"
+                    f"campaign {log.stem!r} is in two arms, {owners[log]!r} and {name!r}. Try: write patterns that have none in common"
                 )
         found[name] = tuple(dict.fromkeys((*found.get(name, ()), *matching)))
     return found

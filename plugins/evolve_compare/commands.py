@@ -88,7 +88,7 @@ def _check_read_alone(task: str | None, words: dict[str, Any]) -> None:
     extra = [name for name, value in given.items() if value]
     if extra:
         raise ConfigError(
-            f"--read compares campaigns that exist, and runs none, got {', '.join(extra)}. Do: leave one of both out"
+            f"--read compares campaigns that exist, and runs none, got {', '.join(extra)}. Try: leave one of both out"
         )
 
 
@@ -107,7 +107,7 @@ def _read_arms(patterns: Sequence[str]) -> tuple[ComparedArm, ...]:
 def _run_arms(task: str | None, words: dict[str, Any]) -> tuple[ComparedArm, ...]:
     """Runs what is missing; ends the command where that was interrupted."""
     if task is None:
-        raise ConfigError("there is no TASK. Do: name one (evolve task list), or compare what there is with --read")
+        raise ConfigError("there is no TASK. Try: name one (evolve task list), or compare what there is with --read")
     runs = ComparisonRuns(
         arms=parse_arms(words["strategies"], words["choices"]),
         seeds=tuple(range(words["seeds"])),
@@ -151,7 +151,9 @@ def _common_request(task: str, words: dict[str, Any]) -> RunOptions:
 def _check_spent_by_models(per: Resource | None, plans: Sequence[RunRequest]) -> None:
     """Raises `ConfigError` where a resource that only models spend is to be equal, and there is no model."""
     if per in ("calls", "tokens", "money") and not any(plan.settings.models.members for plan in plans):
-        raise ConfigError(f"--per {per} is for campaigns with a model, got none. Do: --per programs, or name a --model")
+        raise ConfigError(
+            f"--per {per} is for campaigns with a model, got none. Try: --per programs, or name a --model"
+        )
 
 
 def _check_folder(output: str | None) -> Path | None:
@@ -160,7 +162,7 @@ def _check_folder(output: str | None) -> Path | None:
         return None
     folder = Path(output)
     if folder.exists() and not folder.is_dir():
-        raise ConfigError(f"-o names a folder, got the file {output!r}. Do: name another")
+        raise ConfigError(f"-o names a folder, got the file {output!r}. Try: name another")
     return folder
 
 
@@ -178,7 +180,7 @@ def _write(folder: Path, found: Comparison) -> None:
                 made.write_text(text, "utf-8")
     except OSError as error:
         raise ConfigError(
-            f"the comparison cannot be written to {folder}: {error.strerror}. Do: name another folder with -o; its campaigns are kept"
+            f"the comparison cannot be written to {folder}: {error.strerror}. Try: name another folder with -o; its campaigns are kept"
         ) from error
 
 

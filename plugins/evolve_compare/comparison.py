@@ -144,7 +144,7 @@ def _find_baseline(values: Sequence[FinalValues], wanted: str) -> FinalValues:
     names = [one.name for one in values]
     if wanted and wanted not in names:
         raise ConfigError(
-            f"there is no arm {wanted!r}.{did_you_mean(wanted, names)} Do: --baseline with one of {', '.join(names)}"
+            f"there is no arm {wanted!r}.{did_you_mean(wanted, names)} Try: --baseline with one of {', '.join(names)}"
         )
     return values[names.index(wanted or (_BASELINE if _BASELINE in names else names[0]))]
 

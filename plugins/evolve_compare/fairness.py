@@ -47,18 +47,18 @@ def check_fairness(arms: Sequence[ComparedArm], resource: Resource) -> tuple[str
 def _check_arms(arms: Sequence[ComparedArm]) -> None:
     if len(arms) < 2:
         raise ConfigError(
-            f"a comparison has at least two arms, got {len(arms)}. Do: name more strategies or arms; "
+            f"a comparison has at least two arms, got {len(arms)}. Try: name more strategies or arms; "
             "--read ARM=GLOB makes an arm of any campaigns"
         )
     for arm in arms:
         if not arm.outcomes:
-            raise ConfigError(f"arm {arm.name!r} has no campaign. Do: run one, or leave the arm out")
+            raise ConfigError(f"arm {arm.name!r} has no campaign. Try: run one, or leave the arm out")
 
 
 def _check_spent(outcomes: Sequence[CampaignOutcome], resource: Resource) -> None:
     if not any(amount(one.spent, resource) for one in outcomes) and resource not in ("programs", "seconds"):
         raise ConfigError(
-            f"{resource} cannot be held equal where no campaign has spent any. Do: --per programs, or --per seconds"
+            f"{resource} cannot be held equal where no campaign has spent any. Try: --per programs, or --per seconds"
         )
 
 
@@ -73,7 +73,7 @@ def _check_same(outcomes: Sequence[CampaignOutcome], what: str, describe: Descri
         first = outcomes[0]
         raise ConfigError(
             f"campaigns with another {what} do not compare, got {_shorten(describe(first))!r} ({first.campaign}) and {_shorten(describe(other))!r} "
-            f"({other.campaign}). Do: leave one of them out, or run both again"
+            f"({other.campaign}). Try: leave one of them out, or run both again"
         )
 
 

@@ -211,7 +211,7 @@ def _format_finding(duel: ArmTest, found: Comparison) -> str:
         case "too few":
             return (
                 f"Nothing can be concluded of {sides} from {from_what}: however far apart they were, p would be {_format_least(duel)}, "
-                f"so that none is told. Do: run at least {duel.enough} seeds."
+                f"so that none is told. Try: run at least {duel.enough} seeds."
             )
         case _:
             return f"No difference between {sides} is seen: {_explain_none(duel, found)} ({from_what}; {chance})."

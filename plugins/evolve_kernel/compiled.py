@@ -136,7 +136,7 @@ class CompiledBackend:
                 if failure.status != _BUILD_FAILED:
                     raise
                 raise TaskError(
-                    f"{self._settings.header} does not declare {self._settings.function} with the parameters that arguments() gives. Do: correct one of both. {failure}"
+                    f"{self._settings.header} does not declare {self._settings.function} with the parameters that arguments() gives. Try: correct one of both. {failure}"
                 ) from failure
         return self._own
 
@@ -152,11 +152,11 @@ def source_of(task: Task, settings: KernelSettings) -> str:
     if len(found) != 1:
         raise TaskError(
             f"a kernel in {settings.language.upper()} has one file that is compiled, with the suffix {' or '.join(suffixes)}, got {', '.join(found) or 'none'}. "
-            "Do: name it in program.files, and let it include the others"
+            "Try: name it in program.files, and let it include the others"
         )
     if settings.header not in task.context:
         raise TaskError(
-            f"evaluator.header: {settings.header!r} is no file of program.context. Do: name it there, so that no program changes it"
+            f"evaluator.header: {settings.header!r} is no file of program.context. Try: name it there, so that no program changes it"
         )
     return found[0]
 

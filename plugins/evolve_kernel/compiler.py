@@ -91,12 +91,12 @@ def compiler(language: str) -> Compiler:
         if shutil.which(command) is None:
             raise TaskError(
                 f"a kernel in {language.upper()} is compiled by {command!r}, and this machine has no such command. "
-                "Do: install a C and C++ compiler, such as gcc and g++"
+                "Try: install a C and C++ compiler, such as gcc and g++"
             )
     command = COMMANDS[language]
     if shutil.which(LISTER) is None:
         raise TaskError(
-            f"what a compiler makes is listed by {LISTER!r}, and this machine has no such command. Do: install binutils"
+            f"what a compiler makes is listed by {LISTER!r}, and this machine has no such command. Try: install binutils"
         )
     machine = subprocess.run([command, "-dumpmachine"], capture_output=True, text=True, check=False, timeout=60).stdout
     return Compiler(command, language, machine.startswith("x86_64"))

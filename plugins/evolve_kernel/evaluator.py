@@ -67,11 +67,11 @@ def _check_shapes(task: Task, problem: KernelProblem) -> None:
             wanted = wanted or signature
             if signature != wanted:
                 raise TaskError(
-                    f"arguments() gives {signature} on {shape_name(shape)}, and {wanted} on the first shape: one function is called on all. Do: let shapes differ in sizes and values alone"
+                    f"arguments() gives {signature} on {shape_name(shape)}, and {wanted} on the first shape: one function is called on all. Try: let shapes differ in sizes and values alone"
                 )
             if count_bytes(found) > MOST_BYTES:
                 raise TaskError(
-                    f"the arrays of {shape_name(shape)} take {count_bytes(found) / 2**30:.1f} GiB, and {MOST_BYTES / 2**30:g} GiB is the most. Do: give a smaller shape"
+                    f"the arrays of {shape_name(shape)} take {count_bytes(found) / 2**30:.1f} GiB, and {MOST_BYTES / 2**30:g} GiB is the most. Try: give a smaller shape"
                 )
 
 
@@ -122,7 +122,7 @@ class _KernelEvaluation:
             try:
                 self._anchors[calls] = self._backend.build(anchor, calls)
             except RefusedProgram as refused:
-                raise TaskError(f"the seed cannot be evaluated. {refused} Do: mend it") from None
+                raise TaskError(f"the seed cannot be evaluated. {refused} Try: mend it") from None
         return Program(anchor, self._anchors[calls])
 
 

@@ -129,13 +129,13 @@ def _check_symbols(read: ObjectFile, function: str, mangled: bool) -> None:
     if others and function not in (one.name for one in defined):
         remedy = "give it the header's arguments" if others[0].startswith(_MANGLED) else f"name it {function!r}"
         raise Forbidden(
-            f"it does not define the function {function!r}, but {', '.join(others)!r:.80}. Do: {remedy}, and make all others static"
+            f"it does not define the function {function!r}, but {', '.join(others)!r:.80}. Try: {remedy}, and make all others static"
         )
     for symbol in defined:
         if symbol.name != function and not (
             mangled and symbol.binding == elf.WEAK and symbol.name.startswith(_MANGLED)
         ):
-            raise Forbidden(f"it has a second symbol that others see, {symbol.name!r:.80}. Do: make it static")
+            raise Forbidden(f"it has a second symbol that others see, {symbol.name!r:.80}. Try: make it static")
     for symbol in read.symbols:
         if symbol.section == elf.COMMON or symbol.kind > elf.FILE:
             raise Forbidden(f"its symbol {symbol.name!r:.80} is neither a function nor a constant")
@@ -161,7 +161,7 @@ def _check_needs(read: ObjectFile, allowed: Collection[str]) -> None:
     for relocation in read.relocations:
         symbol = relocation.symbol
         if symbol.section == elf.UNDEFINED and symbol.name and relocation.kind not in _CALLS[read.machine]:
-            raise Forbidden(f"it takes the address of {symbol.name!r}. Do: call it and nothing else")
+            raise Forbidden(f"it takes the address of {symbol.name!r}. Try: call it and nothing else")
 
 
 def _instructions(machine: int, code: bytes) -> Iterator[str]:
@@ -204,7 +204,7 @@ def check_listing(listing: str, assembler: str) -> None:
         raise Forbidden("its code has a jump into the middle of an instruction")
     if _OWN_ASSEMBLER.search(assembler):
         raise Forbidden(
-            "it has bytes of an instruction that reaches the system or a clock within another one, and inline assembler, which can return to there. Do: leave one of both out"
+            "it has bytes of an instruction that reaches the system or a clock within another one, and inline assembler, which can return to there. Try: leave one of both out"
         )
 
 

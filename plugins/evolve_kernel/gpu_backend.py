@@ -103,7 +103,7 @@ def _source(task: Task, language: Language) -> str:
     found = [path for path in task.seed.files if PurePosixPath(path).suffix == SUFFIXES[language]]
     if len(found) != 1:
         raise TaskError(
-            f"a kernel in {language} has one file with the suffix {SUFFIXES[language]}, got {', '.join(found) or 'none'}. Do: name it in program.files"
+            f"a kernel in {language} has one file with the suffix {SUFFIXES[language]}, got {', '.join(found) or 'none'}. Try: name it in program.files"
         )
     return found[0]
 
@@ -111,7 +111,7 @@ def _source(task: Task, language: Language) -> str:
 def _check_granted(task: Task) -> None:
     if not task.limits.grants.gpu or not all(stage.needs.gpus for stage in task.stages):
         raise TaskError(
-            f"task {task.name!r} is evaluated on a GPU, and has a stage without one. Do: write gpu = 1 in [sandbox], and needs = {{ gpus = 1, pinned = true }} in the stage"
+            f"task {task.name!r} is evaluated on a GPU, and has a stage without one. Try: write gpu = 1 in [sandbox], and needs = {{ gpus = 1, pinned = true }} in the stage"
         )
 
 
@@ -126,7 +126,7 @@ def _check_installed(language: Language) -> None:
     missing = [name for name in _IMPORTED if importlib.util.find_spec(name) is None]
     if missing:
         raise TaskError(
-            f"this machine evaluates no kernels in {language}: this Python has no {' and no '.join(missing)}. Do: pip install 'evolve[torch]', or name one that has it in [environment]"
+            f"this machine evaluates no kernels in {language}: this Python has no {' and no '.join(missing)}. Try: pip install 'evolve[torch]', or name one that has it in [environment]"
         )
 
 

@@ -46,7 +46,7 @@ def compiler() -> Any:
             return ctypes.CDLL(place)
         except (OSError, TypeError):
             continue
-    raise OSError("there is no library nvrtc. Do: install torch, or the package nvidia-cuda-nvrtc")
+    raise OSError("there is no library nvrtc. Try: install torch, or the package nvidia-cuda-nvrtc")
 
 
 def compile_text(text: str, arch: int, library: Any) -> bytes:

@@ -35,7 +35,7 @@ def segment_for(arguments: Sequence[Argument]) -> Segment:
         return Segment(size)
     except OSError as error:
         raise TaskError(
-            f"there is no memory of {size} bytes to share with a kernel: {error}. Do: give smaller shapes, or evaluate on a machine with more memory"
+            f"there is no memory of {size} bytes to share with a kernel: {error}. Try: give smaller shapes, or evaluate on a machine with more memory"
         ) from None
 
 

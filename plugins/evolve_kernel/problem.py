@@ -129,16 +129,16 @@ class KernelProblem:
         try:
             found = arguments_of(made)
         except ValueError as error:
-            raise TaskError(f"{self._path}: arguments(): {error}. Do: correct it") from None
+            raise TaskError(f"{self._path}: arguments(): {error}. Try: correct it") from None
         outputs = [one.name for one in found if one.kind == "out"]
         if unknown := sorted(set(self.tolerance) - set(outputs)):
             raise TaskError(
-                f"{self._path}: {TOLERANCE} has a number for {unknown[0]!r}, and the outputs are {', '.join(outputs)}. Do: name an output"
+                f"{self._path}: {TOLERANCE} has a number for {unknown[0]!r}, and the outputs are {', '.join(outputs)}. Try: name an output"
             )
         unchecked = [name for name in outputs if name not in self.tolerance]
         if unchecked and not self.checks:
             raise TaskError(
-                f"{self._path}: nothing says what is right for the output {unchecked[0]!r}. Do: give it a {TOLERANCE}, or write check{OPTIONAL['check']}"
+                f"{self._path}: nothing says what is right for the output {unchecked[0]!r}. Try: give it a {TOLERANCE}, or write check{OPTIONAL['check']}"
             )
         return found
 
@@ -214,9 +214,11 @@ def load(folder: Path, file: str) -> KernelProblem:
 def _regimes(module: TaskModule) -> tuple[str, ...]:
     given = module.value(REGIMES)
     if given is None:
-        raise TaskError(f"{module.path}: there is no {REGIMES}. Do: name the kinds of inputs, as a tuple of texts")
+        raise TaskError(f"{module.path}: there is no {REGIMES}. Try: name the kinds of inputs, as a tuple of texts")
     if not isinstance(given, tuple) or not given or not all(isinstance(one, str) for one in given):
-        raise TaskError(f"{module.path}: {REGIMES} is {given!r:.80}. Do: name the kinds of inputs, as a tuple of texts")
+        raise TaskError(
+            f"{module.path}: {REGIMES} is {given!r:.80}. Try: name the kinds of inputs, as a tuple of texts"
+        )
     return given
 
 
@@ -227,6 +229,6 @@ def _tolerance(module: TaskModule) -> Mapping[str, float]:
     )
     if not right:
         raise TaskError(
-            f"{module.path}: {TOLERANCE} is {given!r:.80}. Do: give a number from 0 on for each output, such as 1e-6"
+            f"{module.path}: {TOLERANCE} is {given!r:.80}. Try: give a number from 0 on for each output, such as 1e-6"
         )
     return dict(given)

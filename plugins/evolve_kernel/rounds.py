@@ -147,7 +147,7 @@ class Rounds:
             asked = not (mine.doubtful or theirs.doubtful)
         if theirs.seconds < self._shortest:
             raise TaskError(
-                f"the seed takes {theirs.seconds * 1e6:.0f} microseconds on {shape_name(timing.shape)}, too little for a clock that is read from outside. Do: give larger shapes"
+                f"the seed takes {theirs.seconds * 1e6:.0f} microseconds on {shape_name(timing.shape)}, too little for a clock that is read from outside. Try: give larger shapes"
             )
         timing.theirs.append(theirs.seconds)
         timing.mine.append(max(mine.seconds, 1e-9))
@@ -164,7 +164,7 @@ class Rounds:
         anchor = check_answers(self._problem, theirs.outputs, expected, question.inputs, shape)
         if said := theirs.tag or anchor.fault:
             raise TaskError(
-                f"the seed, which all others are compared with, fails on {shape_name(shape)}: {said}. Do: mend it, or the oracle"
+                f"the seed, which all others are compared with, fails on {shape_name(shape)}: {said}. Try: mend it, or the oracle"
             )
         if mine.tag:
             raise Broken(mine.tag)

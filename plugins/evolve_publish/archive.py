@@ -43,7 +43,7 @@ def publish(export: Export, task: Task, archive: Path, *, force: bool = False) -
     size = sum(map(len, export.contents.values()))
     if size > LARGEST:
         raise ConfigError(
-            f"{claims.name} has {size / 1024:,.0f} KiB with its task, and what is published has at most {LARGEST >> 10:,}. Do: evolve program export {claims.name}"
+            f"{claims.name} has {size / 1024:,.0f} KiB with its task, and what is published has at most {LARGEST >> 10:,}. Try: evolve program export {claims.name}"
         )
     folder = _place(archive, claims)
     if folder.exists() and read(folder) == dict(export.contents):
@@ -55,30 +55,30 @@ def check_place(archive: Path, folder: Path, claims: Claims) -> None:
     """Raises `ConfigError` where a program is not in its own folder."""
     if folder != _place(archive, claims):
         raise ConfigError(
-            f"{folder} holds {claims.program[:16]} of task {claims.task.name!r}, which belongs elsewhere. Do: put it back, or remove it"
+            f"{folder} holds {claims.program[:16]} of task {claims.task.name!r}, which belongs elsewhere. Try: put it back, or remove it"
         )
 
 
 def check_publishable(claims: Claims, task: Task) -> None:
     """Raises `ConfigError` with the condition that a program misses, and the command that brings it."""
     name, campaign = claims.name, claims.name.rpartition("/")[0]
-    more = f"Do: evolve run --continue {campaign} --budget 10m, and publish {campaign}/best"
+    more = f"Try: evolve run --continue {campaign} --budget 10m, and publish {campaign}/best"
     level = claims.first.isolation.partition(":")[0] if claims.first else ""
     unconfirmed = claims.value is not None and not claims.value.confirmed
     obstacles = (
         (
             claims.quarantined,
-            f"is quarantined ({claims.quarantined}). Do: publish another, or evolve program release {name}",
+            f"is quarantined ({claims.quarantined}). Try: publish another, or evolve program release {name}",
         ),
-        (claims.value is None, f"has no score: it never passed. Do: evolve program list {campaign}"),
+        (claims.value is None, f"has no score: it never passed. Try: evolve program list {campaign}"),
         (
             claims.is_claimed,
-            "has a score that its own script claims. Do: let the task's evaluator compute it, and run again",
+            "has a score that its own script claims. Try: let the task's evaluator compute it, and run again",
         ),
         (claims.program == task.seed.id, f"is the task's seed, so nothing was found that could be published. {more}"),
         (
             level in ("", Level.NONE.value),
-            f"was evaluated without isolation. Do: evolve run {claims.task.name} --sandbox standard",
+            f"was evaluated without isolation. Try: evolve run {claims.task.name} --sandbox standard",
         ),
         (claims.promotion is None, f"is not promoted: {_explain_promotion(task)}. {more}"),
         (unconfirmed, f"is not confirmed: its value rests on the measurements that chose it. {more}"),
@@ -113,7 +113,7 @@ def check_index(archive: Path) -> None:
     """Raises `ConfigError` where the index differs from the folders, or a folder may not be published."""
     target, text = archive / INDEX, format_index(archive)
     if not target.is_file() or target.read_bytes() != text.encode("utf-8"):
-        raise ConfigError(f"{target} is not what the folders say. Do: evolve program publish --index writes it anew")
+        raise ConfigError(f"{target} is not what the folders say. Try: evolve program publish --index writes it anew")
 
 
 def renew_pages(archive: Path) -> None:
@@ -136,7 +136,7 @@ def write_index(archive: Path) -> Path:
             made.write_text(text, encoding="utf-8")
     except OSError as error:
         raise ConfigError(
-            f"{target} cannot be written: {error.strerror}. Do: name another place with --archive"
+            f"{target} cannot be written: {error.strerror}. Try: name another place with --archive"
         ) from error
     return target
 
@@ -146,7 +146,7 @@ def _read(archive: Path, folder: Path) -> tuple[dict[str, bytes], Claims]:
     wrong = check_files(contents)
     if wrong:
         raise ConfigError(
-            f"{folder} is not what was published: {wrong[0].path} {wrong[0].why}. Do: put it back as it was, or remove the folder"
+            f"{folder} is not what was published: {wrong[0].path} {wrong[0].why}. Try: put it back as it was, or remove the folder"
         )
     claims = read_claims(contents)
     check_place(archive, folder, claims)

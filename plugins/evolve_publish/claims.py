@@ -173,7 +173,7 @@ def read_steps(contents: Contents) -> tuple[LineageClaim, ...]:
         steps = parse_json(STEPS, contents.get(STEPS, b"[]"))
         return tuple(decode(LineageClaim, step) for step in (steps if isinstance(steps, list) else [steps]))
     except (ValueError, OverflowError, RecursionError) as error:
-        raise ConfigError(f"{STEPS} cannot be read: {str(error)[:200]}. Do: export the program again") from error
+        raise ConfigError(f"{STEPS} cannot be read: {str(error)[:200]}. Try: export the program again") from error
 
 
 def value_limits(mean: float, error: float, count: int) -> tuple[float, float]:
@@ -194,7 +194,7 @@ def read_claims(contents: Contents) -> Claims:
         claims: Claims = decode(Claims, value)
         _check(claims)
     except (ValueError, RecursionError) as error:
-        raise ConfigError(f"{RECORD} cannot be read: {str(error)[:200]}. Do: export the program again") from error
+        raise ConfigError(f"{RECORD} cannot be read: {str(error)[:200]}. Try: export the program again") from error
     return claims
 
 

@@ -105,7 +105,7 @@ def verify_program(
     )
     if (reference is None) != published:
         raise ConfigError(
-            "one export is verified, or what is published. Do: name a folder or NAME/ID, or say --published"
+            "one export is verified, or what is published. Try: name a folder or NAME/ID, or say --published"
         )
     if reference is None:
         found = _verify_published(archive or workspace() / "archive", verifier, as_json=as_json)
@@ -131,7 +131,7 @@ def _verify_one(reference: str, verifier: Verifier, *, as_json: bool) -> Verific
 def _verify_published(archive: Path, verifier: Verifier, *, as_json: bool) -> list[Verification]:
     folders = find_published(archive)
     if not folders:
-        raise ConfigError(f"nothing is published in {archive}. Do: evolve program publish NAME/ID")
+        raise ConfigError(f"nothing is published in {archive}. Try: evolve program publish NAME/ID")
     found = []
     for folder in folders:
         one = _verify_folder(archive, folder, verifier)
@@ -206,7 +206,7 @@ def publish_program(
     """Add a promoted program to archive/published/, with its certificate, and to archive/INDEX.md."""
     place = archive or workspace() / "archive"
     if (reference is None) != only_index:
-        raise ConfigError("a program is published, or the index is written. Do: name a program, or say --index")
+        raise ConfigError("a program is published, or the index is written. Try: name a program, or say --index")
     if reference is None:
         renew_pages(place)
         target, count = write_index(place), len(find_published(place))

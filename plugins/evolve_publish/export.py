@@ -120,7 +120,7 @@ def _find_program(campaign: Campaign, record: RecordId) -> ProgramId:
     if program is None:
         name = report.record_name(campaign, record)
         raise ConfigError(
-            f"{name} has no program: its proposal was screened. Do: evolve program show {name} --feedback"
+            f"{name} has no program: its proposal was screened. Try: evolve program show {name} --feedback"
         )
     return program
 
@@ -129,13 +129,13 @@ def _check_version(campaign: Campaign, record: RecordId, task: Task) -> None:
     name = report.record_name(campaign, record)
     if record <= campaign.state.columns.since:
         raise TaskError(
-            f"{name} was evaluated by an earlier version of task {task.name!r}, which nobody has kept. Do: evolve campaign rejudge {campaign.name}, "
+            f"{name} was evaluated by an earlier version of task {task.name!r}, which nobody has kept. Try: evolve campaign rejudge {campaign.name}, "
             "and export what it finds"
         )
     if task.version != campaign.task.version:
         raise TaskError(
             f"task {task.name!r} is not what has evaluated {name}: its version is {task.version[:16]}, then it was {campaign.task.version[:16]}. "
-            f"Do: put its files back, or evolve campaign rejudge {campaign.name}"
+            f"Try: put its files back, or evolve campaign rejudge {campaign.name}"
         )
 
 

@@ -49,7 +49,7 @@ def check_paths(paths: Iterable[str]) -> None:
     for path in sorted(paths):
         if not is_plain(path):
             raise ConfigError(
-                f"an export holds files with plain names below its folder (letters, digits, dots, dashes), got {path[:200]!r}. Do: rename it, "
+                f"an export holds files with plain names below its folder (letters, digits, dots, dashes), got {path[:200]!r}. Try: rename it, "
                 "or take no export from strangers that has such a file"
             )
 
@@ -83,7 +83,7 @@ def check_size(count: int, size: int) -> None:
     if size > LARGEST or count > MOST:
         raise ConfigError(
             f"an export has at most {MOST:,} files and {LARGEST >> 20} MiB, got {count:,} files and {size / (1 << 20):,.1f} MiB. "
-            "Do: keep data that no score depends on out of the task's folder"
+            "Try: keep data that no score depends on out of the task's folder"
         )
 
 
@@ -104,19 +104,19 @@ def check_files(contents: Contents) -> tuple[FileDifference, ...]:
 def _read_manifest(contents: Contents) -> dict[str, str]:
     files = read_object(contents, MANIFEST, SCHEMA).get("files")
     if not isinstance(files, dict):
-        raise ConfigError(f"{MANIFEST} lists no files. Do: export the program again")
+        raise ConfigError(f"{MANIFEST} lists no files. Try: export the program again")
     return {str(path): str(entry.get("sha256")) if isinstance(entry, dict) else "" for path, entry in files.items()}
 
 
 def read_object(contents: Contents, path: str, schema: int) -> dict[str, object]:
     """Returns the JSON object in a file that every export has; raises `ConfigError` where there is none of this schema."""
     if path not in contents:
-        raise ConfigError(f"there is no {path}: this is no export. Do: name what `evolve program export` has written")
+        raise ConfigError(f"there is no {path}: this is no export. Try: name what `evolve program export` has written")
     value = parse_json(path, contents[path])
     found = value.get("schema") if isinstance(value, dict) else None
     if not isinstance(value, dict) or found != schema:
         raise ConfigError(
-            f"{path} has schema {str(found)[:40]!r}, and this version of evolve reads {schema}. Do: verify it with the version that wrote it"
+            f"{path} has schema {str(found)[:40]!r}, and this version of evolve reads {schema}. Try: verify it with the version that wrote it"
         )
     return value
 
@@ -133,7 +133,7 @@ def parse_json(path: str, data: bytes) -> object:
             object_pairs_hook=_object,
         )
     except (ValueError, RecursionError) as error:
-        raise ConfigError(f"{path} is no JSON: {str(error)[:200]}. Do: export the program again") from error
+        raise ConfigError(f"{path} is no JSON: {str(error)[:200]}. Try: export the program again") from error
 
 
 def _refuse_constant(text: str) -> NoReturn:
@@ -187,7 +187,7 @@ def write(contents: Contents, target: Path, *, force: bool = False) -> None:
                 file.write_bytes(data)
     except OSError as error:
         raise ConfigError(
-            f"the export cannot be written to {target}: {error.strerror}. Do: name another place with -o"
+            f"the export cannot be written to {target}: {error.strerror}. Try: name another place with -o"
         ) from error
 
 
@@ -196,17 +196,19 @@ def _check_target(target: Path, *, force: bool) -> None:
         return
     if not force:
         raise ConfigError(
-            f"{str(target)!r} is there already. Do: name another place with -o, or replace it with --force"
+            f"{str(target)!r} is there already. Try: name another place with -o, or replace it with --force"
         )
     if target.is_symlink() or not (target / MANIFEST).is_file():
-        raise ConfigError(f"{str(target)!r} is no export, and nothing else is replaced. Do: name another place with -o")
+        raise ConfigError(
+            f"{str(target)!r} is no export, and nothing else is replaced. Try: name another place with -o"
+        )
 
 
 def read(place: Path) -> dict[str, bytes]:
     """Returns all files of an export; raises `ConfigError` for anything but a plain folder of plain files."""
     if not place.is_dir():
         raise ConfigError(
-            f"there is no export {str(place)!r}. Do: name a folder that `evolve program export` has written"
+            f"there is no export {str(place)!r}. Try: name a folder that `evolve program export` has written"
         )
     found: dict[str, bytes] = {}
     size = 0
@@ -217,7 +219,7 @@ def read(place: Path) -> dict[str, bytes]:
             check_size(len(found), size)
     except OSError as error:
         raise ConfigError(
-            f"the export {place} cannot be read: {error.strerror or error}. Do: check the path"
+            f"the export {place} cannot be read: {error.strerror or error}. Try: check the path"
         ) from error
     return found
 
@@ -238,7 +240,7 @@ def _raise(error: OSError) -> NoReturn:
 
 def _read_file(file: Path, name: str, room: int) -> bytes:
     """Returns the bytes of a plain file; a link, a device or a pipe is refused before anything of it is read."""
-    refusal = f"{name[:200]!r} is no plain file. Do: take an export as it was written, without links"
+    refusal = f"{name[:200]!r} is no plain file. Try: take an export as it was written, without links"
     try:
         number = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:

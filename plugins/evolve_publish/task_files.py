@@ -61,7 +61,7 @@ def task_files(task: Task) -> dict[str, bytes]:
         name = f"{place}/{path.relative_to(folder).as_posix()}"
         if not path.resolve().is_relative_to(folder.resolve()):
             raise ConfigError(
-                f"{path} leads out of the task's folder, and would not be what it is elsewhere. Do: copy the file into the folder"
+                f"{path} leads out of the task's folder, and would not be what it is elsewhere. Try: copy the file into the folder"
             )
         size += path.stat().st_size
         check_size(len(found) + 1, size)
@@ -95,7 +95,7 @@ def load_exported_task(contents: Contents, claim: TaskClaim) -> Iterator[Task]:
 def _load(fresh: Path, claim: TaskClaim) -> Task:
     place = fresh / claim.path
     if not (is_plain(claim.path) and claim.path.startswith(f"{FOLDER}/") and place.exists()):
-        raise ConfigError(f"the export has no task {claim.path[:200]!r}. Do: export the program again")
+        raise ConfigError(f"the export has no task {claim.path[:200]!r}. Try: export the program again")
     try:
         return evolve.task.load(place, claim.parameters)
     except TaskError as error:

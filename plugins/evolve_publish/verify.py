@@ -44,7 +44,7 @@ from evolve_publish.task_files import claim_task, load_exported_task, task_files
 
 OpenWorker = Callable[[Task], AbstractContextManager[Worker]]
 """Starts a worker for a task; raises `TaskError` where this machine has none for it."""
-NOT_TRUSTED = "the evaluator, whatever its task is called, is none that ships with this package, and it would run with your rights. Do: read what is in task/, then add --trust"
+NOT_TRUSTED = "the evaluator, whatever its task is called, is none that ships with this package, and it would run with your rights. Try: read what is in task/, then add --trust"
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,12 +135,12 @@ def _check_named_files(claims: Claims, contents: Contents) -> None:
 def _text(contents: Contents, path: str) -> str:
     if path not in contents:
         raise ConfigError(
-            f"the export has no file {path[:200]!r}, which its record names. Do: export the program again"
+            f"the export has no file {path[:200]!r}, which its record names. Try: export the program again"
         )
     try:
         return decode_text(contents[path])
     except UnicodeDecodeError as error:
-        raise ConfigError(f"{path} is no text in UTF-8: {error}. Do: export the program again") from error
+        raise ConfigError(f"{path} is no text in UTF-8: {error}. Try: export the program again") from error
 
 
 # --- whether the parts of an export fit together; nothing runs here, and the claims of an honest export pass
@@ -290,5 +290,5 @@ def _check_pages(contents: Contents, pages: Mapping[str, bytes]) -> Iterator[Cla
     """Compares the files that persons read and run with those that this package makes of the record: another version may have made them, or somebody who lies."""
     for path, made in pages.items():
         if contents.get(path) != made:
-            why = f"{path} is not what this version of evolve makes of the record. Do: go by what is told here, and not by that file"
+            why = f"{path} is not what this version of evolve makes of the record. Try: go by what is told here, and not by that file"
             yield ClaimCheck(path, CANNOT_BE_TOLD, why=why)

@@ -41,7 +41,7 @@ class RecipeProblem:
         if targets.shape != (len(inputs),) or classes < 2 or targets.min() < 0 or not np.isfinite(inputs).all():
             raise EvolveError(
                 f"data() gave inputs of shape {inputs.shape} and targets of shape {targets.shape}, {targets.dtype.name}. "
-                "Do: return finite inputs, and a whole number from 0 on for each as its label"
+                "Try: return finite inputs, and a whole number from 0 on for each as its label"
             )
         return Data(inputs, targets.astype(np.int64), classes)
 

@@ -35,13 +35,13 @@ class Plan:
         if self.part not in PARTS or self.control not in CONTROLS:
             raise EvolveError(
                 f"there is no part {self.part!r} with the control {self.control!r}. "
-                f"Do: set part to one of {', '.join(PARTS)}, and control to '' or 'shuffled'"
+                f"Try: set part to one of {', '.join(PARTS)}, and control to '' or 'shuffled'"
             )
         least = 2 if self.part in ("search", "all") and not self.labels_per_class else 1
         if self.folds < least or min(self.sample, self.labels_per_class) < 0:
             raise EvolveError(
                 f"{self.folds} folds, sample {self.sample} and {self.labels_per_class} labels per class make no plan. "
-                f"Do: set folds to {least} or more, and the others to 0 or more"
+                f"Try: set folds to {least} or more, and the others to 0 or more"
             )
 
 
@@ -57,7 +57,7 @@ def read_plan(parameters: Mapping[str, object]) -> Plan:
     """Returns the plan that a trial's parameters describe; raises `EvolveError` where one is missing."""
     missing = [field.name for field in fields(Plan) if field.name not in parameters]
     if missing:
-        raise EvolveError(f"the task has no parameter {missing[0]!r}. Do: write it under [parameters] in task.toml")
+        raise EvolveError(f"the task has no parameter {missing[0]!r}. Try: write it under [parameters] in task.toml")
     return Plan(**{field.name: parameters[field.name] for field in fields(Plan)})  # type: ignore[arg-type]
 
 

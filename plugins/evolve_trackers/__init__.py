@@ -28,7 +28,7 @@ def _make_wandb(settings: Settings) -> Wandb:
     chosen = WandbSettings(**settings)
     if chosen.mode == "online" and not os.environ.get(KEY):
         raise ConfigError(
-            f"the tracker 'wandb' has mode = 'online', and there is no key. Do: set the environment variable {KEY}, or leave the mode 'offline'"
+            f"the tracker 'wandb' has mode = 'online', and there is no key. Try: set the environment variable {KEY}, or leave the mode 'offline'"
         )
     # wandb would tell its makers of its own errors, whatever the mode.
     os.environ.setdefault("WANDB_ERROR_REPORTING", "false")
@@ -43,7 +43,7 @@ def _import(module: str, name: str) -> Any:
     except ImportError as error:
         raise ConfigError(
             f"the tracker {name!r} needs the package {module}, which is not installed. "
-            f"Do: pip install 'evolve[{name}]', or leave --tracker {name} out"
+            f"Try: pip install 'evolve[{name}]', or leave --tracker {name} out"
         ) from error
 
 

@@ -109,7 +109,7 @@ def _find_objective(objectives: tuple[Objective, ...], name: str, default: int) 
     for one in objectives:
         if one.name == name:
             return one
-    raise ConfigError(f"the task has no objective {name[:40]!r}. Do: go back, and choose one")
+    raise ConfigError(f"the task has no objective {name[:40]!r}. Try: go back, and choose one")
 
 
 def _series(name: str, elites: Sequence[Elite], axes: tuple[Objective, Objective], address: str) -> Series:
@@ -213,7 +213,7 @@ def _find_axes(campaign: Campaign, x: str, y: str) -> tuple[Axis, Axis]:
     for name in (x, y):
         if name and name not in axes:
             near = did_you_mean(name, axes)
-            raise ConfigError(f"campaign {campaign.name!r} has no axis {name!r}.{near} Do: name an axis of its task")
+            raise ConfigError(f"campaign {campaign.name!r} has no axis {name!r}.{near} Try: name an axis of its task")
     first = axes[x] if x else next(iter(axes.values()), _NO_AXIS)
     return first, axes[y] if y else next((axis for axis in axes.values() if axis != first), _NO_AXIS)
 
@@ -221,7 +221,7 @@ def _find_axes(campaign: Campaign, x: str, y: str) -> tuple[Axis, Axis]:
 def _check_island(campaign: Campaign, island: int | None) -> int | None:
     islands = campaign.state.archive.settings.islands
     if island is not None and island >= islands:
-        raise ConfigError(f"campaign {campaign.name!r} has no island {island}. Do: name one of 0 to {islands - 1}")
+        raise ConfigError(f"campaign {campaign.name!r} has no island {island}. Try: name one of 0 to {islands - 1}")
     return island
 
 

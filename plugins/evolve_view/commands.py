@@ -60,7 +60,7 @@ def _import_web(part: str) -> Any:
         if error.name not in _WEB:
             raise
         raise ConfigError(
-            f"the pages need {error.name}, which is not installed. Do: pip install 'evolve[web]'"
+            f"the pages need {error.name}, which is not installed. Try: pip install 'evolve[web]'"
         ) from error
 
 
@@ -72,7 +72,7 @@ def _listen(port: int) -> socket.socket:
     except OSError as error:
         listener.close()
         raise ConfigError(
-            f"port {port} of {_LOOPBACK} cannot be used: {error.strerror}. Do: --port with another number, or leave it out"
+            f"port {port} of {_LOOPBACK} cannot be used: {error.strerror}. Try: --port with another number, or leave it out"
         ) from error
     listener.listen()
     return listener
@@ -103,10 +103,10 @@ def report(name: str | None, output: str | None, force: bool, no_picture: bool, 
 def _check(target: Path, *, force: bool) -> None:
     """Raises `ConfigError` for what must not be replaced."""
     if target.is_dir():
-        raise ConfigError(f"{target} is a folder. Do: name a file in it, -o {target / 'report.html'}")
+        raise ConfigError(f"{target} is a folder. Try: name a file in it, -o {target / 'report.html'}")
     if target.exists() and not force and not _is_report(target):
         raise ConfigError(
-            f"{target} is there already, and is no report. Do: name another file (-o), or replace it with --force"
+            f"{target} is there already, and is no report. Try: name another file (-o), or replace it with --force"
         )
 
 
@@ -115,7 +115,7 @@ def _is_report(target: Path) -> bool:
         with target.open("rb") as file:
             return MARK.encode() in file.read(100)
     except OSError as error:
-        raise ConfigError(f"{target} cannot be read: {error.strerror}. Do: name another file with -o") from error
+        raise ConfigError(f"{target} cannot be read: {error.strerror}. Try: name another file with -o") from error
 
 
 def _draw_best(campaign: Campaign, sandbox: str | None) -> TaskPicture:
@@ -143,5 +143,5 @@ def _write(target: Path | None, text: str) -> None:
             made.write_bytes(data)
     except OSError as error:
         raise ConfigError(
-            f"the report cannot be written to {target}: {error.strerror}. Do: name another file with -o"
+            f"the report cannot be written to {target}: {error.strerror}. Try: name another file with -o"
         ) from error

@@ -91,7 +91,9 @@ class Guard:
     def _let_in(self, scope: Scope, query: list[tuple[str, str]]) -> Response:
         """Moves the token from the address into a cookie, so that it is in no history and in no copied link."""
         if not all(self._is_right(value) for key, value in query if key == "token"):
-            return PlainTextResponse("the token is another one. Do: open the address that `evolve view` printed\n", 403)
+            return PlainTextResponse(
+                "the token is another one. Try: open the address that `evolve view` printed\n", 403
+            )
         rest = urlencode([(key, value) for key, value in query if key != "token"])
         # One slash: a path that begins with two would name another host.
         path = "/" + scope["raw_path"].decode("latin-1").partition("?")[0].lstrip("/\\")

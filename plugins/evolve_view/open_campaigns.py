@@ -61,7 +61,7 @@ class OpenCampaigns:
         path = log_path(self.home, name)
         if not path.is_file():
             near = did_you_mean(name, [log.stem for log in campaigns(self.home)])
-            raise ConfigError(f"there is no campaign {name!r} here.{near} Do: go to the list of campaigns")
+            raise ConfigError(f"there is no campaign {name!r} here.{near} Try: go to the list of campaigns")
         return path
 
     def logs(self) -> list[tuple[str, Path]]:

@@ -70,7 +70,7 @@ def download_artifact(request: Request) -> Response:
     with request.app.state.campaigns.campaign(name) as campaign:
         artifacts = list(find_record(campaign, number).evaluation.artifacts.items())
         if place >= len(artifacts):
-            raise ConfigError(f"{name}/{number} has no artifact {place}. Do: go back, and follow a link")
+            raise ConfigError(f"{name}/{number} has no artifact {place}. Try: go back, and follow a link")
         text = campaign.log.text(TextId(artifacts[place][1]))
     return _download(text, f"{name}-{number}-{artifacts[place][0]}.json")
 
@@ -82,7 +82,7 @@ def download_file(request: Request) -> Response:
         find_record(campaign, number)
         files = list(report.program_of(campaign, number).files.items())
     if place >= len(files):
-        raise ConfigError(f"{name}/{number} has no file {place}. Do: go back, and follow a link")
+        raise ConfigError(f"{name}/{number} has no file {place}. Try: go back, and follow a link")
     return _download(files[place][1], f"{name}-{number}-{files[place][0].replace('/', '-')}")
 
 

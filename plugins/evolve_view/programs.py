@@ -102,7 +102,7 @@ def show_best(request: Request) -> Response:
     with request.app.state.campaigns.campaign(name) as campaign:
         found = campaign.state.archive.best
     if found is None:
-        raise ConfigError(f"campaign {name!r} has no best program yet. Do: come back when one has passed")
+        raise ConfigError(f"campaign {name!r} has no best program yet. Try: come back when one has passed")
     query = f"?{request.url.query}" if request.url.query else ""
     return RedirectResponse(f"{root(name)}/programs/{found.record}{query}", 303)
 

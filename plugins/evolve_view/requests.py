@@ -52,7 +52,7 @@ def with_query(path: str, values: Mapping[str, object]) -> str:
 def parse_number(text: str, what: str) -> int:
     """Parses a number that was typed; raises `ConfigError`."""
     if not (text.isascii() and text.isdigit() and len(text) <= _DIGITS):
-        raise ConfigError(f"{what} is a number, got {text[:40]!r}. Do: go back, and follow a link")
+        raise ConfigError(f"{what} is a number, got {text[:40]!r}. Try: go back, and follow a link")
     return int(text)
 
 
@@ -66,7 +66,7 @@ def query_choice(request: Request, key: str, known: Sequence[str]) -> str:
     """Returns a word of the query, the first of the known ones where there is none; raises `ConfigError`."""
     word = request.query_params.get(key) or known[0]
     if word not in known:
-        raise ConfigError(f"{key} is one of {', '.join(known)}, got {word[:40]!r}. Do: name one of them")
+        raise ConfigError(f"{key} is one of {', '.join(known)}, got {word[:40]!r}. Try: name one of them")
     return word
 
 
@@ -80,7 +80,7 @@ def find_record(campaign: Campaign, record: RecordId) -> Record:
     length = len(campaign.state.history)
     if not 1 <= record <= length:
         span = f"it has 1 to {length}" if length else "it has none yet"
-        raise ConfigError(f"campaign {campaign.name!r} has no record {record}: {span}. Do: go to the programs")
+        raise ConfigError(f"campaign {campaign.name!r} has no record {record}: {span}. Try: go to the programs")
     return campaign.log.settled(record).record
 
 

@@ -52,7 +52,7 @@ class ServedModel:
                 if self.clock() >= deadline:
                     lines = self._server.read_last_lines() if self._server else ""
                     raise ModelDown(
-                        f"{down}. Do: give it more time (timeout_seconds), or see what it says:\n{lines}"
+                        f"{down}. Try: give it more time (timeout_seconds), or see what it says:\n{lines}"
                     ) from None
                 if cancelled.wait(LOOK_SECONDS):
                     raise ModelError(f"the start of model {self.settings.model!r} was cancelled") from None
@@ -126,7 +126,7 @@ class ServedModel:
         may_come_up = self._was_well or _OCCUPIED in lines.lower()
         if not may_come_up or len(self._restarts) >= RESTARTS:
             tried = f" and was started again {len(self._restarts)} times" if self._restarts else ""
-            self._gone = f"{what}{tried}. Do: read the end of {server.log}:\n{lines}"
+            self._gone = f"{what}{tried}. Try: read the end of {server.log}:\n{lines}"
             raise ModelGone(self._gone)
         self._restarts.append(now)
         self._start()

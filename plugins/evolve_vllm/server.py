@@ -66,7 +66,7 @@ class Server:
                 )
         except OSError as error:
             raise ModelGone(
-                f"the server of model {settings.model!r} cannot be started: {error}. Do: check that {log} can be written"
+                f"the server of model {settings.model!r} cannot be started: {error}. Try: check that {log} can be written"
             ) from error
         reaper.watch(process.pid)
         return cls(process, port, key, log, reaper)
@@ -138,13 +138,13 @@ def check_machine(settings: VllmSettings, engine: Mapping[str, str], devices: Pa
     """Raises `ModelGone` where the program or the GPUs are missing."""
     if shutil.which(_program(settings), path=engine.get("PATH")) is None:
         raise ModelGone(
-            f"model {settings.model!r} needs vLLM, and there is no program {settings.command!r}. Do: pip install vllm, or give the "
+            f"model {settings.model!r} needs vLLM, and there is no program {settings.command!r}. Try: pip install vllm, or give the "
             "path of the program as the setting command, or use a server that runs already, --model NAME@URL"
         )
     visible = _count_gpus(engine, devices)
     if visible is not None and visible < settings.gpus:
         raise ModelGone(
-            f"model {settings.model!r} needs {settings.gpus} GPUs, and this machine shows {visible}. Do: set gpus to what there is, "
+            f"model {settings.model!r} needs {settings.gpus} GPUs, and this machine shows {visible}. Try: set gpus to what there is, "
             "or to 0 for a vllm that is built for CPUs, or use a server that runs already, --model NAME@URL"
         )
 
@@ -172,7 +172,7 @@ def new_log(model: str) -> Path:
         descriptor, made = tempfile.mkstemp(prefix=f"evolve-vllm-{name}-", suffix=".log")
     except OSError as error:
         raise ModelGone(
-            f"the log of model {model!r} cannot be written: {error}. Do: set $TMPDIR to a folder that can be"
+            f"the log of model {model!r} cannot be written: {error}. Try: set $TMPDIR to a folder that can be"
         ) from error
     os.close(descriptor)
     return Path(made)

@@ -49,7 +49,7 @@ def error_of(result: Result) -> str:
 def checked(stderr: str) -> str:
     assert stderr.startswith("evolve: error: ")
     assert stderr.count("\n") == 1
-    assert stderr.count("Do: ") == 1
+    assert stderr.count("Try: ") == 1
     assert "Traceback" not in stderr
     return stderr
 

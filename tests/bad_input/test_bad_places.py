@@ -54,7 +54,7 @@ def test_a_log_of_a_newer_version_is_one_message(call: Call, home: Path, finishe
         )
     connection.close()
     for words in (["run", "--continue", "number", *MORE], ["campaign", "show", "number"]):
-        assert "was made by a newer version of evolve (it has 9999_later). Do: update" in error_of(call(*words))
+        assert "was made by a newer version of evolve (it has 9999_later). Try: update" in error_of(call(*words))
 
 
 def test_a_file_that_is_no_log_is_one_message(call: Call, home: Path, finished: str) -> None:
@@ -67,7 +67,7 @@ def test_a_workspace_that_is_a_file_is_one_message(call: Call, tmp_path: Path, h
     """And stays that file."""
     home.write_text("mine")
     result = call("run", "number", "--budget", "3programs", "--workers", "1")
-    assert "Do: check the folder and its permissions and free space, or set EVOLVE_HOME" in error_of(result)
+    assert "Try: check the folder and its permissions and free space, or set EVOLVE_HOME" in error_of(result)
     assert home.read_text() == "mine"
 
 

@@ -52,8 +52,8 @@ def test_a_file_is_read_in_the_shape_that_a_person_likes(
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "which version it is written for, which is missing. Do: write schema = 1"),
-        ("schema = 2", "which version it is written for, got 2. Do: write schema = 1"),
+        ("", "which version it is written for, which is missing. Try: write schema = 1"),
+        ("schema = 2", "which version it is written for, got 2. Try: write schema = 1"),
         ("schema = 1\nstratgy = 'x'", "unknown setting 'stratgy'. Did you mean 'strategy'?"),
         ("schema = 1\n[archive]\nilands = 2", "unknown setting 'archive.ilands'. Did you mean 'islands'?"),
         ("schema = 1\n[archive]\nislands = 0", "setting 'archive.islands': Input should be greater than or equal to 1"),

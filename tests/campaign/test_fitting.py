@@ -41,14 +41,14 @@ def test_a_budget_that_only_models_spend_wants_an_operator_that_calls_one(circle
 def test_a_campaign_that_may_go_on_offline_has_something_to_go_on_with(circle_task: Task) -> None:
     """Found before the models are lost."""
     with pytest.raises(
-        ConfigError, match=r"'offline'.*every operator of this campaign needs a model: diff, fix\. Do: "
+        ConfigError, match=r"'offline'.*every operator of this campaign needs a model: diff, fix\. Try: "
     ):
         tried(circle_task, outage={"then": "offline"}, operators={"names": ["diff", "fix"]})
 
 
 def test_a_campaign_that_may_go_on_offline_has_a_budget_that_ends_it_then(circle_task: Task) -> None:
     """Without models nothing spends tokens."""
-    with pytest.raises(ConfigError, match=r"'offline'.*without models nothing spends tokens or calls, got .*Do: "):
+    with pytest.raises(ConfigError, match=r"'offline'.*without models nothing spends tokens or calls, got .*Try: "):
         tried(circle_task, outage={"then": "offline"}, budget=["5tokens", "5calls"])
 
 

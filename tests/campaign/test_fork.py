@@ -82,7 +82,7 @@ def test_the_axes_of_a_text_are_computed_from_it(old):
 
 def test_an_axis_that_no_record_has_is_refused(old):
     """Nothing is made."""
-    with pytest.raises(ConfigError, match=r"has a number for each of the axes colour\. Do: "):
+    with pytest.raises(ConfigError, match=r"has a number for each of the axes colour\. Try: "):
         forked(old, 'archive.axes=[{name="colour", low=0, high=1, bins=4}]')
     assert [path.name for path in old.log.path.parent.glob("*.db")] == ["number.db"]
 

@@ -143,7 +143,7 @@ def test_other_files_are_left_alone(inbox: Inbox) -> None:
 def test_a_place_that_takes_no_request_is_an_error(tmp_path: Path) -> None:
     """With the folder's name."""
     (tmp_path / "number.inbox").write_text("a file")
-    with pytest.raises(StoreError, match=r"number.inbox cannot take a request: .* Do: "):
+    with pytest.raises(StoreError, match=r"number.inbox cannot take a request: .* Try: "):
         Inbox(tmp_path / "number.db").put(request(1), 5.0)
 
 

@@ -37,12 +37,12 @@ def test_a_change_is_what_differs_by_top_level_key(circle_task, assignment, key,
 @pytest.mark.parametrize(
     ("assignment", "message"),
     [
-        ("seed=4", "'seed' cannot change in a campaign that has begun. Do: evolve campaign fork mine"),
-        ("archive.islands=2", "'archive.islands' cannot change in a campaign that has begun. Do: evolve campaign fork mine"),
-        ("task.n=32", "'parameters' cannot change in a campaign that has begun. Do: run a new campaign"),
-        ("strategy.name=random", "Do: evolve campaign fork mine --set strategy.name=VALUE"),
-        ("operators.settings.tune_literals.sigma=2", "Do: evolve campaign fork mine --set operators.settings=VALUE"),
-        ("sandbox=none", "read when a run begins, so that it cannot change meanwhile. Do: evolve campaign stop mine"),
+        ("seed=4", "'seed' cannot change in a campaign that has begun. Try: evolve campaign fork mine"),
+        ("archive.islands=2", "'archive.islands' cannot change in a campaign that has begun. Try: evolve campaign fork mine"),
+        ("task.n=32", "'parameters' cannot change in a campaign that has begun. Try: run a new campaign"),
+        ("strategy.name=random", "Try: evolve campaign fork mine --set strategy.name=VALUE"),
+        ("operators.settings.tune_literals.sigma=2", "Try: evolve campaign fork mine --set operators.settings=VALUE"),
+        ("sandbox=none", "read when a run begins, so that it cannot change meanwhile. Try: evolve campaign stop mine"),
         ("wrkers=3", "unknown setting 'wrkers'. Did you mean 'workers'?"),
         ("workers=0", "setting 'workers': Input should be greater than or equal to 1, got 0"),
         ("models.members=[{name='a'}]", "read when a run begins, so that it cannot change meanwhile"),
@@ -55,7 +55,7 @@ def test_what_cannot_change_is_refused_with_what_to_do(circle_task, assignment, 
     with pytest.raises(ConfigError) as error:
         changed(circle_task, assignment)
     assert message in str(error.value)
-    assert "Do: " in str(error.value)
+    assert "Try: " in str(error.value)
     assert len(str(error.value).splitlines()) == 1
 
 

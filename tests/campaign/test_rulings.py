@@ -57,7 +57,7 @@ def test_a_ruling_that_changes_nothing_is_not_written(campaign):
 
 def test_the_last_program_that_could_be_a_parent_stays(campaign):
     """Else the campaign could not go on."""
-    with pytest.raises(ConfigError, match=r"nothing would be left .* Do: add another program first"):
+    with pytest.raises(ConfigError, match=r"nothing would be left .* Try: add another program first"):
         ruled(campaign, Quarantine(1, descendants=True))
     assert campaign.state.quarantined == {}
 
@@ -65,7 +65,7 @@ def test_the_last_program_that_could_be_a_parent_stays(campaign):
 @pytest.mark.parametrize(("record", "message"), [(0, "has no record 0"), (7, "has no record 7"), (5, "was screened")])
 def test_a_record_without_a_program_cannot_be_ruled_about(campaign, record, message):
     """What, got, do this."""
-    with pytest.raises(ConfigError, match=rf"{message}.* Do: "):
+    with pytest.raises(ConfigError, match=rf"{message}.* Try: "):
         ruled(campaign, Quarantine(record))
 
 

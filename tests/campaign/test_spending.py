@@ -71,11 +71,15 @@ def test_a_budget_that_something_spends_is_good(limits: Budget, members: tuple[M
         (
             budget("5usd"),
             (),
-            "no operator of this campaign spends money, got 5usd. Do: give a budget in time or programs",
+            "no operator of this campaign spends money, got 5usd. Try: give a budget in time or programs",
         ),
         (budget("5calls", "5tokens"), (), "no operator of this campaign spends calls or tokens, got 5calls | 5tokens"),
-        (budget("5gpuh"), (member(prompt_price=1),), "no model of this campaign spends GPU hours, got 5gpuh. Do: give"),
-        (budget("5usd"), (member(kind="free"),), "no model of this campaign spends money, got 5usd. Do: give"),
+        (
+            budget("5gpuh"),
+            (member(prompt_price=1),),
+            "no model of this campaign spends GPU hours, got 5gpuh. Try: give",
+        ),
+        (budget("5usd"), (member(kind="free"),), "no model of this campaign spends money, got 5usd. Try: give"),
         (budget("5usd"), (member(gpus=2),), "no model of this campaign spends money"),
     ],
 )
@@ -108,8 +112,11 @@ def test_a_budget_in_money_wants_prices_where_somebody_charges(
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
-        ({}, "model 'small' has no prompt_price and no completion_price. Do: set prompt_price and completion_price in"),
-        ({"prompt_price": 1}, "model 'small' has no completion_price. Do: set completion_price in its table"),
+        (
+            {},
+            "model 'small' has no prompt_price and no completion_price. Try: set prompt_price and completion_price in",
+        ),
+        ({"prompt_price": 1}, "model 'small' has no completion_price. Try: set completion_price in its table"),
         ({"completion_price": 1}, "model 'small' has no prompt_price."),
         ({"gpus": 2}, "for a server of your own, gpus and gpu_hour_price"),
     ],

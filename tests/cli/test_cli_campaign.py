@@ -20,7 +20,7 @@ def test_an_empty_workspace_says_what_to_do(call):
     """It is no error."""
     result = call("campaign")
     assert result.exit_code == 0
-    assert "Do: evolve run online_bin_packing" in result.stdout
+    assert "Try: evolve run online_bin_packing" in result.stdout
     assert call("campaign", "list", "--json").stdout == ""
 
 

@@ -81,7 +81,7 @@ def test_every_command_that_judges_refuses_a_device_that_there_is_not(
     """Before anything else is done."""
     failed = call(*words, "--devices", "gpu:7")
     assert failed.exit_code == 1
-    assert failed.stderr.startswith("evolve: error: --devices gpu:7: there is no GPU 7 here, but 0-1. Do: ")
+    assert failed.stderr.startswith("evolve: error: --devices gpu:7: there is no GPU 7 here, but 0-1. Try: ")
 
 
 @pytest.mark.integration

@@ -128,7 +128,7 @@ def test_models_have_names_of_their_own(plugins):
 @pytest.mark.parametrize(
     ("specs", "message"),
     [
-        ([""], "--model '' names no model. Do: write NAME, NAME@URL, or KIND:ARGUMENT"),
+        ([""], "--model '' names no model. Try: write NAME, NAME@URL, or KIND:ARGUMENT"),
         (["mailbox:"], "--model 'mailbox:' names no model"),
         (["fast="], "--model 'fast=' names no model"),
         (["@http://h/v1"], "--model '@http://h/v1' names no model"),
@@ -139,17 +139,17 @@ def test_models_have_names_of_their_own(plugins):
         (["m@http://me:hunter2@h/v1"], "the setting 'base_url' of a model holds a key, or looks like one"),
         (
             ["comand:cat"],
-            "there is no kind of model 'comand'. Did you mean 'command:'? Do: write command:cat, or openai:comand:cat",
+            "there is no kind of model 'comand'. Did you mean 'command:'? Try: write command:cat, or openai:comand:cat",
         ),
         (["me=mailbx:mail"], "there is no kind of model 'mailbx'. Did you mean 'mailbox:'?"),
-        (["m@127.0.0.1:18765"], "begins with neither http:// nor https://. Do: write MODEL@http://HOST:PORT/v1"),
+        (["m@127.0.0.1:18765"], "begins with neither http:// nor https://. Try: write MODEL@http://HOST:PORT/v1"),
         (["m@me:hunter2@127.0.0.1:8000"], "begins with neither"),
         (["foo@htp://x"], "begins with neither"),
         (["m@ftp://me:hunter2@h"], "begins with neither"),
         (["m@localhost"], "begins with neither"),
         (["me=m@gpu-3:8000/v1"], "begins with neither"),
         (["m@api.some.org/v1"], "begins with neither"),
-        (["a=gpt", "a=qwen"], "two models are called 'a', got --model a=qwen. Do: give one another NAME="),
+        (["a=gpt", "a=qwen"], "two models are called 'a', got --model a=qwen. Try: give one another NAME="),
     ],
 )
 def test_a_spec_that_names_no_model_is_one_clear_error(plugins, specs, message):
@@ -165,7 +165,7 @@ def test_a_misspelt_kind_is_sent_to_nobody(call, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
     result = call("run", "circle_packing", "--model", "mailbx:mail", "--budget", "3programs")
     assert result.exit_code == 1
-    assert "there is no kind of model 'mailbx'. Did you mean 'mailbox:'? Do: write mailbox:mail" in result.stderr
+    assert "there is no kind of model 'mailbx'. Did you mean 'mailbox:'? Try: write mailbox:mail" in result.stderr
     assert "there is no campaign" in call("campaign", "list").stdout
 
 

@@ -281,7 +281,7 @@ def test_an_error_is_harmless_too(monkeypatch: pytest.MonkeyPatch, call, home: P
     """Whatever it quotes."""
 
     def broken(*_: object) -> None:
-        raise EvolveError(f"no {ALL}. Do: nothing " + "x" * 50_000)
+        raise EvolveError(f"no {ALL}. Try: nothing " + "x" * 50_000)
 
     monkeypatch.setattr("evolve.cli.campaign.campaigns", broken)
     done = call("campaign", "list")
@@ -293,10 +293,10 @@ def test_an_error_marks_what_it_quotes_in_further_lines(monkeypatch: pytest.Monk
     """So that they pass for no answer."""
 
     def broken(*_: object) -> None:
-        raise EvolveError("it said x\n\nfitness    99.9. Do: nothing")
+        raise EvolveError("it said x\n\nfitness    99.9. Try: nothing")
 
     monkeypatch.setattr("evolve.cli.campaign.campaigns", broken)
-    assert call("campaign", "list").stderr == "evolve: error: it said x\n  │\n  │ fitness    99.9. Do: nothing\n"
+    assert call("campaign", "list").stderr == "evolve: error: it said x\n  │\n  │ fitness    99.9. Try: nothing\n"
 
 
 @pytest.mark.parametrize(

@@ -96,7 +96,7 @@ def test_nothing_is_overwritten(call, home):
     readme.write_text("mine")
     result = call("plugin", "new", "swap")
     assert result.exit_code == 1
-    assert "there is 'evolve-swap' already. Do: choose another name" in result.stderr
+    assert "there is 'evolve-swap' already. Try: choose another name" in result.stderr
     assert readme.read_text() == "mine"
 
 

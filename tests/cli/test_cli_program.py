@@ -78,7 +78,7 @@ def test_a_campaign_whose_seed_has_failed_says_so(call, home):
         == "campaign number has no program that holds a place; evolve program list number --all lists its records\n"
     )
     assert (
-        "its seed has failed. Do: `evolve program show number/1 --feedback` says why"
+        "its seed has failed. Try: `evolve program show number/1 --feedback` says why"
         in call("program", "show", "best").stderr
     )
 
@@ -387,7 +387,7 @@ def test_a_task_without_objectives_has_no_front(call, short):
     """That is an error with its remedy, and no empty list."""
     result = call("program", "list", "--front")
     assert result.exit_code == 1
-    assert "task 'number' of campaign 'number' has no objectives, so there is no front. Do:" in result.stderr
+    assert "task 'number' of campaign 'number' has no objectives, so there is no front. Try:" in result.stderr
 
 
 def test_a_program_is_shown_with_its_objectives_and_what_it_misses(call, home):

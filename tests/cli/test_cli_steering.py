@@ -70,7 +70,7 @@ def test_what_cannot_be_is_one_line_and_changes_nothing(call, short, words, mess
     assert (result.exit_code, result.stdout) == (1, "")
     assert message in result.stderr
     assert len(result.stderr.splitlines()) == 1
-    assert "Do: " in result.stderr
+    assert "Try: " in result.stderr
     with Log.open(log(short), readonly=True) as opened:
         assert opened.count() == 8
     assert not (log(short).parent / "number.inbox").exists()
@@ -141,7 +141,7 @@ def test_a_setting_that_is_fixed_is_refused_with_a_fork(call, short):
     """In one line; nothing is written."""
     result = call("campaign", "config", "number", "--set", "archive.islands=2")
     assert (result.exit_code, result.stdout) == (1, "")
-    assert "Do: evolve campaign fork number --set archive.islands=VALUE, which keeps all records" in result.stderr
+    assert "Try: evolve campaign fork number --set archive.islands=VALUE, which keeps all records" in result.stderr
     assert events(short, SettingsChanged) == []
 
 

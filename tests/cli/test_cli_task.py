@@ -171,4 +171,4 @@ def test_what_is_there_is_not_overwritten(call, home):
     call("task", "new", "mine")
     again = call("task", "new", "mine")
     assert again.exit_code == 1
-    assert again.stderr.startswith("evolve: error: there is something at 'tasks/mine' already. Do: ")
+    assert again.stderr.startswith("evolve: error: there is something at 'tasks/mine' already. Try: ")

@@ -77,7 +77,7 @@ def test_a_comparison_that_cannot_be_written_is_an_error(call, home):
     assert (found.exit_code, found.stderr) == (
         1,
         "evolve: error: the comparison cannot be written to out: Is a directory. "
-        "Do: name another folder with -o; its campaigns are kept\n",
+        "Try: name another folder with -o; its campaigns are kept\n",
     )
     assert sorted(path.name for path in blocked.parent.iterdir()) == ["comparison.md", "comparison.svg"]
 

@@ -34,8 +34,8 @@ def ended(error: BaseException | None, *words: str):
 
 def test_an_error_is_one_line_on_stderr_and_exit_code_1():
     """Nothing on stdout, no traceback."""
-    result = ended(ConfigError("what, got 1. Do: this"))
-    assert (result.exit_code, result.stdout, result.stderr) == (1, "", "evolve: error: what, got 1. Do: this\n")
+    result = ended(ConfigError("what, got 1. Try: this"))
+    assert (result.exit_code, result.stdout, result.stderr) == (1, "", "evolve: error: what, got 1. Try: this\n")
 
 
 def test_debug_shows_the_error_itself():
@@ -83,14 +83,14 @@ def test_a_machine_without_memory_or_threads_is_reported_with_the_remedy(error):
     result = ended(error)
     assert result.exit_code == 1
     assert result.stderr.startswith("evolve: error: there is not enough memory")
-    assert "Do: raise the limits" in result.stderr
+    assert "Try: raise the limits" in result.stderr
 
 
 def test_a_full_disk_is_reported_with_the_remedy():
     """Wherever it was met."""
     result = ended(OSError(errno.ENOSPC, "No space left on device"))
     assert result.exit_code == 1
-    assert "evolve: error: the disk is full. Do: make room" in result.stderr
+    assert "evolve: error: the disk is full. Try: make room" in result.stderr
 
 
 SAYS_MUCH = """

@@ -29,7 +29,7 @@ def test_it_is_one_error_before_anything_is_made(call, home, words):
     assert errors[0].startswith(
         f"evolve: error: task {TASK!r} gives its programs a GPU (sandbox.gpu), and none may be leased"
     )
-    assert "Do: " in errors[0]
+    assert "Try: " in errors[0]
     assert not (home / "archive").exists()
 
 

@@ -70,7 +70,7 @@ def test_the_option_comes_before_the_variable_and_that_before_the_setting(
 def test_a_variable_that_names_no_level_is_an_error() -> None:
     """It is never taken for the default."""
     with pytest.raises(
-        ConfigError, match=r"EVOLVE_SANDBOX is 'stric', which is no level.* 'strict'.* Do: set it to one"
+        ConfigError, match=r"EVOLVE_SANDBOX is 'stric', which is no level.* 'strict'.* Try: set it to one"
     ):
         wanted_level(None, Level.STANDARD, {VARIABLE: "stric"})
 

@@ -142,7 +142,7 @@ def test_a_folder_that_there_is_not_is_not_made_for_a_cassette(call, home, told)
     """It may be misspelt."""
     result = call("model", "calls", "--cassette", home / "nowhere" / "x")
     assert (result.exit_code, result.stdout) == (1, "")
-    assert "No such file or directory. Do: name another place" in result.stderr
+    assert "No such file or directory. Try: name another place" in result.stderr
     assert not (home / "nowhere").exists()
 
 

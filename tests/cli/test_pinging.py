@@ -49,7 +49,7 @@ def test_the_models_of_a_campaign_file(call, home):
     assert "me (command)" in call("model", "ping", "-c", str(home / "search.toml")).stdout
     (home / "none.toml").write_text("schema = 1\n")
     result = call("model", "ping", "-c", str(home / "none.toml"))
-    assert "evolve: error: there is no model to call. Do: name one, such as gpt-5-mini" in result.stderr
+    assert "evolve: error: there is no model to call. Try: name one, such as gpt-5-mini" in result.stderr
 
 
 def test_a_server_that_answers_can_be_called(call):
@@ -79,7 +79,7 @@ def test_what_a_server_refuses_is_one_clear_error(call, step, words):
     assert (result.exit_code, result.stdout) == (1, "")
     assert result.stderr.startswith(f"evolve: error: model '{MODEL}'")
     assert words in result.stderr
-    assert " Do: " in result.stderr
+    assert " Try: " in result.stderr
 
 
 def test_a_refused_connection_is_told_once_with_the_name(call):

@@ -198,7 +198,7 @@ def test_settings_without_a_default_need_an_example(call, install):
     """Without one the suite is skipped, which is no failure."""
     install(mine=OPERATOR.format("Append()", "Target"), other=OPERATOR.format("Append()", "Example"))
     (skipped,) = [finding for finding in checked(call, "mine") if finding["verdict"] == "skipped"]
-    assert "its settings need a value for target. Do: give each an example" in skipped["message"]
+    assert "its settings need a value for target. Try: give each an example" in skipped["message"]
     assert {finding["verdict"] for finding in checked(call, "other")} == {"passed"}
 
 
@@ -206,7 +206,7 @@ def test_two_plugins_with_one_name_are_found(call, install):
     """Each is well alone."""
     install(mine=OPERATOR.format("Append()", "Strict"), other=OPERATOR.format("Append()", "Strict"))
     assert failures(checked(call)) == [
-        ("the names that they register", "'append' is registered by two plugins, 'mine' and 'other'. Do: rename one")
+        ("the names that they register", "'append' is registered by two plugins, 'mine' and 'other'. Try: rename one")
     ]
 
 

@@ -170,7 +170,7 @@ def test_of_a_task_in_one_file_the_blocks_are_taken(elsewhere: Path) -> None:
     [
         (("gone.py", "folder/main.py"), "gone.py cannot be read: No such file or directory"),
         (("mine.py",), "it is not clear which of the program's files 'mine.py' is. Did you mean 'main.py'?"),
-        (("empty",), "'empty' has none of the program's files. Do: name a folder with lib/part.py, main.py"),
+        (("empty",), "'empty' has none of the program's files. Try: name a folder with lib/part.py, main.py"),
     ],
 )
 def test_what_is_no_program_is_refused(elsewhere: Path, given: tuple[str, ...], message: str) -> None:
@@ -179,7 +179,7 @@ def test_what_is_no_program_is_refused(elsewhere: Path, given: tuple[str, ...], 
     with pytest.raises(ConfigError) as caught:
         read_program(task("main.py", "lib/part.py"), given)
     assert message in str(caught.value)
-    assert "Do: " in str(caught.value)
+    assert "Try: " in str(caught.value)
 
 
 @pytest.fixture

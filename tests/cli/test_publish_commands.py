@@ -59,7 +59,7 @@ def test_two_exports_are_equal_and_say_where_they_are(there):
         (Path("other") / name).read_bytes() for name in names
     ]
     again = run("program", "export", "found/1")
-    assert (again.exit_code, "Do: name another place with -o, or replace it with --force" in again.stderr) == (1, True)
+    assert (again.exit_code, "Try: name another place with -o, or replace it with --force" in again.stderr) == (1, True)
     assert run("program", "export", "found/1", "--force").exit_code == 0
 
 

@@ -34,7 +34,7 @@ def test_a_report_replaces_a_report_and_nothing_else(short, call):
     refused = call("report", "number", "-o", "mine.html", "--no-picture")
     assert (refused.exit_code, (folder / "mine.html").read_text()) == (1, "mine")
     assert (
-        "mine.html is there already, and is no report. Do: name another file (-o), or replace it with --force"
+        "mine.html is there already, and is no report. Try: name another file (-o), or replace it with --force"
         in refused.stderr
     )
     assert call("report", "number", "-o", "mine.html", "--no-picture", "--force").exit_code == 0
@@ -45,7 +45,7 @@ def test_a_report_replaces_a_report_and_nothing_else(short, call):
 
 @pytest.mark.parametrize(
     ("target", "said"),
-    [(".", ". is a folder. Do: name a file in it"), ("nowhere/a.html", "cannot be written to nowhere/a.html")],
+    [(".", ". is a folder. Try: name a file in it"), ("nowhere/a.html", "cannot be written to nowhere/a.html")],
 )
 def test_what_cannot_be_written_is_said(short, call, target, said):
     result = call("report", "number", "-o", target, "--no-picture")

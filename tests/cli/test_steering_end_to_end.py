@@ -200,7 +200,7 @@ def test_a_program_that_fails_is_a_record_too(call, ran, tmp_path):
 @pytest.mark.parametrize(
     ("files", "message"),
     [
-        ({"nothing": None}, "nothing cannot be read: No such file or directory. Do: check the path"),
+        ({"nothing": None}, "nothing cannot be read: No such file or directory. Try: check the path"),
         ({"mine.py": b"\xff\xfe"}, "mine.py is no text in UTF-8"),
         ({"seed.py": b"x = 1\n", "more.py": b"y = 1\n"}, "it adds a file 'more.py', and the task allows no new one"),
         ({"seed.py": b"#" * (17 << 20)}, "a program is at most 16 MiB of text"),

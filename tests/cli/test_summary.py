@@ -200,7 +200,7 @@ def ended_by(**fields) -> Ending:
     return Ending(**{"reason": "budget", "left": 0, **fields})
 
 
-UNPAID = "model 'm': the budget 60programs does not pay for one more call: it may take 17,500 tokens. Do: nothing"
+UNPAID = "model 'm': the budget 60programs does not pay for one more call: it may take 17,500 tokens. Try: nothing"
 
 
 def test_a_budget_that_pays_for_no_call_says_so_and_what_would(campaign):
@@ -208,7 +208,7 @@ def test_a_budget_that_pays_for_no_call_says_so_and_what_would(campaign):
     end = ended_by(unpaid=UNPAID, wanted=Progress(programs=174), answered=1)
     text = summary.format_end(campaign, end)
     assert "ended: what is left of its budget pays for no call of a model (" in text
-    assert "it may take 17,500 tokens. Do: evolve run --continue number --budget 180programs" in text
+    assert "it may take 17,500 tokens. Try: evolve run --continue number --budget 180programs" in text
     assert "its budget is spent" not in text
     assert summary.enlarge(any_of([parse("0.01usd", 0.0)]), Progress(money=0.0321)) == ["0.033usd"]
 
@@ -223,9 +223,9 @@ def test_a_run_whose_budget_pays_for_no_call_at_all_is_an_error(campaign):
 
 def test_a_run_in_which_every_call_failed_is_an_error(campaign):
     """It quotes the last failure; one answer is enough to be none."""
-    failed = {"failed": 12, "failure": "the program ended with status 3. Do: run it by hand"}
+    failed = {"failed": 12, "failure": "the program ended with status 3. Try: run it by hand"}
     told = summary._without_answer(campaign, ended_by(**failed))
-    assert "all 12 calls of models failed, the last one: the program ended with status 3. Do: run it by hand" in told
+    assert "all 12 calls of models failed, the last one: the program ended with status 3. Try: run it by hand" in told
     assert summary._without_answer(campaign, ended_by(**failed, answered=1)) == ""
     assert summary._without_answer(campaign, ended_by()) == ""
 
@@ -235,19 +235,19 @@ def refused(tmp_path, **values) -> str:
     written = Written(tmp_path, **values)
     written.seed()
     for _ in range(8):
-        written.failure(Outcome.SCREENED, "no number in seed.py. Do: write one")
+        written.failure(Outcome.SCREENED, "no number in seed.py. Try: write one")
     with written.campaign as campaign:
-        end = ended_by(reason="exhausted", refusal="no number in seed.py. Do: write one")
+        end = ended_by(reason="exhausted", refusal="no number in seed.py. Try: write one")
         return summary._without_proposal(campaign, end)
 
 
 def test_who_was_not_heard_is_not_blamed_for_finding_nothing(tmp_path):
     """Neither operators that were not asked nor a model that did not answer."""
     models = {"members": [{"name": "m", "kind": "command", "settings": {"argv": ["m"]}}]}
-    told = "campaign 'number' found nothing to try: tune_literals proposed nothing that could be evaluated (the last one: no number in seed.py. Do: write one)"
-    assert f"{told}. Do: give the seed numbers to tune" in refused(tmp_path / "without")
+    told = "campaign 'number' found nothing to try: tune_literals proposed nothing that could be evaluated (the last one: no number in seed.py. Try: write one)"
+    assert f"{told}. Try: give the seed numbers to tune" in refused(tmp_path / "without")
     silent = refused(tmp_path / "with", models=models)
-    assert f"{told}, and no model answered. Do: give the seed numbers to tune" in silent
+    assert f"{told}, and no model answered. Try: give the seed numbers to tune" in silent
     assert "what the models wrote" not in silent
 
 
@@ -256,7 +256,7 @@ def test_the_end_names_who_was_left_out(tmp_path):
     written = Written(tmp_path)
     written.seed()
     for _ in range(8):
-        written.failure(Outcome.SCREENED, "no number in seed.py. Do: write one")
+        written.failure(Outcome.SCREENED, "no number in seed.py. Try: write one")
     with written.campaign as campaign:
         assert "\nleft out   tune_literals: no number in seed.py\n" in words(campaign)
 
@@ -314,4 +314,4 @@ def test_two_campaign_files_are_refused(call):
     """The first one would silently not count."""
     result = call("run", "-c", "one.toml", "-c", "two.toml")
     assert result.exit_code == 2
-    assert "-c names one campaign file, got one.toml, two.toml. Do: write what both say into one" in result.stderr
+    assert "-c names one campaign file, got one.toml, two.toml. Try: write what both say into one" in result.stderr

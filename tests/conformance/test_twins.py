@@ -57,10 +57,10 @@ def test_a_folder_is_a_program_of_many_files(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("names", "message"),
     [
-        ((), "check.honest: nothing matches 'twins/\\*'. Do: write such a program, or correct the pattern"),
+        ((), "check.honest: nothing matches 'twins/\\*'. Try: write such a program, or correct the pattern"),
         (
             ("twins/other.c",),
-            "which file of the program it stands for cannot be told; the program has a.c, b.c, main.py. Do: put it",
+            "which file of the program it stands for cannot be told; the program has a.c, b.c, main.py. Try: put it",
         ),
         (("twins/other.f90",), "cannot be told"),
     ],

@@ -44,7 +44,7 @@ def test_words_grant_what_they_name(words: tuple[str, ...], grant: Grant) -> Non
 def test_a_word_that_names_nothing_is_an_error(word: str, message: str) -> None:
     with pytest.raises(ConfigError, match=message) as raised:
         parse([word], GPUS, CORES)
-    assert "Do: " in str(raised.value)
+    assert "Try: " in str(raised.value)
 
 
 def test_without_a_gpu_none_can_be_granted() -> None:

@@ -185,7 +185,7 @@ def test_a_lock_that_nobody_has_signed_yet_is_held_all_the_same(tmp_path: Path) 
 
 
 def test_a_folder_that_is_gone_is_an_error_with_the_remedy(tmp_path: Path) -> None:
-    with pytest.raises(SandboxError, match=r"cannot be taken.*Do: make"):
+    with pytest.raises(SandboxError, match=r"cannot be taken.*Try: make"):
         has_to_wait(Locks(tmp_path / "none"))
 
 

@@ -65,7 +65,7 @@ def test_two_stages_never_have_the_same_gpu_or_core(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("needs", [Needs(gpus=3), Needs(cores=7)])
 def test_more_than_there_is_is_an_error_and_nothing_that_is_waited_for(tmp_path: Path, needs: Needs) -> None:
-    with pytest.raises(SandboxError, match=r"6 cores and 2 GPUs may be leased here. Do: grant more"):
+    with pytest.raises(SandboxError, match=r"6 cores and 2 GPUs may be leased here. Try: grant more"):
         leases(tmp_path).lease(needs, "too much").__enter__()
 
 

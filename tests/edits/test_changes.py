@@ -174,7 +174,7 @@ def find_fault(**files: str) -> str:
 def test_the_line_is_quoted() -> None:
     """With the lines before it."""
     assert find_fault(seed_py="a = 1\nb = 2\nx = (3\n") == (
-        "seed.py does not parse, line 3: '(' was never closed. The last of these lines:\n| a = 1\n| b = 2\n| x = (3\nDo: write Python that parses"
+        "seed.py does not parse, line 3: '(' was never closed. The last of these lines:\n| a = 1\n| b = 2\n| x = (3\nTry: write Python that parses"
     )
 
 

@@ -50,7 +50,7 @@ def test_a_folder_too_many_is_forgiven_where_it_is_certain() -> None:
     """Otherwise the files that there are, are told."""
     assert resolve_path("b/src/seed.py", ["seed.py", "x.py"], ()) == "seed.py"
     assert resolve_path("seed.py", ["lib/seed.py"], ()) == "lib/seed.py"
-    with pytest.raises(EditFailed, match=r"The program has a/f.py, b/f.py, and no new ones. Do: name one") as failed:
+    with pytest.raises(EditFailed, match=r"The program has a/f.py, b/f.py, and no new ones. Try: name one") as failed:
         resolve_path("f.py", ["a/f.py", "b/f.py"], ())
     assert failed.value.kind == EditKind.UNKNOWN_FILE
 

@@ -57,7 +57,7 @@ def test_a_failure_shows_what_is_there() -> None:
         "| RATE = 0.2\n"
         "The nearest is line 4 of seed.py:\n"
         "| RATE = 0.1\n"
-        "Do: copy the lines as they stand, each one in full"
+        "Try: copy the lines as they stand, each one in full"
     )
 
 
@@ -285,4 +285,4 @@ def test_one_line_that_may_change_is_told_in_the_singular() -> None:
     program = Program({"seed.py": "import math\n\n# EVOLVE-BLOCK-START\nRATE = 0.1\n# EVOLVE-BLOCK-END\n"})
     _, failure = outcome("<<<<<<< SEARCH\nnothing like it at all\n=======\nx\n>>>>>>> REPLACE", program)
     assert failure is not None
-    assert str(failure).endswith("Do: edit line 4 of seed.py")
+    assert str(failure).endswith("Try: edit line 4 of seed.py")

@@ -54,7 +54,7 @@ def test_an_action_that_cannot_be_done_is_never_in_the_log(bench, ask, message):
     """It stops the run and names the strategy; another run, of a mended strategy, goes on."""
     campaign = bench.create()
     campaign.strategy.ask = ask
-    with campaign, pytest.raises(PluginError, match=f"strategy 'islands' asked .*{message}.*Do: mend its `ask`"):
+    with campaign, pytest.raises(PluginError, match=f"strategy 'islands' asked .*{message}.*Try: mend its `ask`"):
         bench.run(campaign)
     with bench.open() as campaign:
         assert [found.event for kind in (Asked, Rearranged) for found in campaign.log.events(only=kind)] == []

@@ -51,7 +51,7 @@ def test_a_bad_result_is_a_record_that_names_the_operator(bench, operator, messa
     campaign = bench.create()
     names = "|".join(campaign.operator_names)
     campaign.operator = lambda name: operator
-    with campaign, pytest.raises(PluginError, match=rf"5 proposals in a row failed.*'({names})'.*{message}.*Do: mend"):
+    with campaign, pytest.raises(PluginError, match=rf"5 proposals in a row failed.*'({names})'.*{message}.*Try: mend"):
         bench.run(campaign)
     with bench.open(readonly=True) as campaign:
         outcomes = [found.event.record.evaluation.outcome for found in campaign.log.events(only=Settled)]

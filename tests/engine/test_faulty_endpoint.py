@@ -101,7 +101,7 @@ def test_nonsense_twice_is_a_screened_proposal_that_was_paid(models: Workbench) 
 )
 def test_what_cannot_work_ends_the_start_with_one_error(models: Workbench, answer: Step, words: str) -> None:
     with FaultServer([answer]) as server, models.create(**settings(server), budget=["3programs"]) as campaign:
-        with pytest.raises(ModelGone, match=f"model 'm'.*{words}.*Do: "):
+        with pytest.raises(ModelGone, match=f"model 'm'.*{words}.*Try: "):
             searched(campaign)
         assert (server.count, len(campaign.state.history)) == (1, 0)
 

@@ -126,12 +126,12 @@ def test_a_reply_that_cannot_be_used_goes_back_once(models: Workbench) -> None:
 
 def test_a_call_that_fails_is_a_screened_record_with_its_reason(models: Workbench) -> None:
     fake = FakeModel(
-        lambda number: ModelError("no choices. Do: look at the server") if number == 0 else f"x = {number}.5"
+        lambda number: ModelError("no choices. Try: look at the server") if number == 0 else f"x = {number}.5"
     )
     with models.create(**ONE, budget=["3programs"], deterministic=True) as campaign:
         played(models, campaign, fake)
         failed = replies(campaign)[0].call
-        assert (failed.error, failed.reply) == ("no choices. Do: look at the server", "")
+        assert (failed.error, failed.reply) == ("no choices. Try: look at the server", "")
         records = [event.event.record for event in campaign.log.events(only=Settled)]
         screened = [record for record in records if record.evaluation.outcome is Outcome.SCREENED]
         assert ["no choices" in campaign.log.text(record.evaluation.feedback) for record in screened] == [True]
@@ -147,7 +147,7 @@ def test_two_deterministic_campaigns_with_equal_answers_are_equal(models: Workbe
 
 
 def test_a_model_that_is_gone_ends_the_run_and_its_steps_are_kept(models: Workbench) -> None:
-    gone = FakeModel(lambda number: ModelGone("its key was refused. Do: check it"))
+    gone = FakeModel(lambda number: ModelGone("its key was refused. Try: check it"))
     with models.create(**ONE, budget=["5programs"]) as campaign:
         with pytest.raises(ModelGone, match="model 'fast': its key was refused"):
             played(models, campaign, gone)
@@ -188,12 +188,10 @@ def reasons(campaign) -> list[str]:
 
 def test_a_model_whose_calls_all_fail_ends_the_run_with_its_last_error(models: Workbench) -> None:
     """And the steps whose call was not the last of another run's are kept."""
-    failing = FakeModel(lambda number: ModelError(f"the program ended with status {number}. Do: run it by hand"))
+    failing = FakeModel(lambda number: ModelError(f"the program ended with status {number}. Try: run it by hand"))
     one = {**ONE, "models": {"members": [{"name": "fast", "kind": "fake", "concurrency": 1}]}}
     with models.create(**one, budget=["100calls"]) as campaign:
-        last = (
-            "model 'fast': 20 calls in a row failed, the last one: the program ended with status 19. Do: run it by hand"
-        )
+        last = "model 'fast': 20 calls in a row failed, the last one: the program ended with status 19. Try: run it by hand"
         with pytest.raises(ModelGone, match=last):
             played(models, campaign, failing)
         assert (len(failing.prompts), campaign.state.progress.calls) == (20, 20)
@@ -372,5 +370,8 @@ def test_a_model_that_embeds_no_text_is_no_embedder(tmp_path: Path) -> None:
     folder = {"folder": str(tmp_path / "letters")}
     mailboxes = [{"name": name, "kind": "mailbox", "settings": folder} for name in ("a", "b")]
     settings = settings_from({"task": "x", "models": {"members": mailboxes, "purposes": {"embed": "b"}}})
-    with ExitStack() as resources, pytest.raises(ConfigError, match=r"model 'b': it turns no texts into vectors. Do: "):
+    with (
+        ExitStack() as resources,
+        pytest.raises(ConfigError, match=r"model 'b': it turns no texts into vectors. Try: "),
+    ):
         Members.open(settings, plugins.load(), resources)

@@ -74,7 +74,7 @@ def test_a_damaged_sketch_is_one_clear_error(scene):
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("UPDATE sketches SET minima = x'00ff'")
         connection.commit()
-    with pytest.raises(StoreError, match=r"is damaged: the sketch of program \w+ has 2 bytes. Do: restore"):
+    with pytest.raises(StoreError, match=r"is damaged: the sketch of program \w+ has 2 bytes. Try: restore"):
         scene.again()
     scene.campaign.close()
 

@@ -224,7 +224,7 @@ def test_an_outage_that_is_too_long_stops_the_campaign_with_the_last_error(bench
     with (
         bench.create(outage={"wait_seconds": 0}) as campaign,
         pytest.raises(
-            SandboxError, match=r"fails on the seed too, .*; the last failure: no device. Do: mend the evalu"
+            SandboxError, match=r"fails on the seed too, .*; the last failure: no device. Try: mend the evalu"
         ),
     ):
         bench.run(campaign, FakeExecutor(judge))
@@ -238,7 +238,7 @@ def test_an_evaluator_that_fails_on_all_but_the_seed_stops_the_campaign(bench):
 
     with (
         bench.create() as campaign,
-        pytest.raises(SandboxError, match=r"fails on everything but the seed, which passed 3 times .*: 'x'. Do: "),
+        pytest.raises(SandboxError, match=r"fails on everything but the seed, which passed 3 times .*: 'x'. Try: "),
     ):
         bench.run(campaign, FakeExecutor(judge))
 

@@ -145,7 +145,7 @@ def test_other_requests_are_done_meanwhile(bench):
     ("wish", "accepted", "told"),
     [
         (Pause(1), False, "the run that was to pause (process 1) has ended"),
-        (Unpause(1), False, "the run that was to go on (process 1) has ended. Do: evolve run --continue"),
+        (Unpause(1), False, "the run that was to go on (process 1) has ended. Try: evolve run --continue"),
         (Unpause(ME), True, "it is not paused"),
         (Configure(("seed=2",)), False, "cannot change in a campaign that has begun"),
         (Configure(("workers=2",)), True, "that is what it has already"),

@@ -21,7 +21,7 @@ def test_a_judge_that_breaks_does_not_lose_what_had_settled_in_the_same_turn(ben
 
     def judge(job):
         if next(calls) == 3:
-            raise SandboxError("the judge is gone. Do: start it again")
+            raise SandboxError("the judge is gone. Try: start it again")
         return near_seven(job)
 
     campaign = bench.create()

@@ -234,7 +234,7 @@ def test_former_elites_survive_a_version_that_was_broken(bench, newer):
         with pytest.raises(TaskError, match="the seed of task 'one_number' fails its own evaluator"):
             rejudge(campaign, newer, executor=broken)
     with bench.open() as campaign:
-        with pytest.raises(TaskError, match=r"failed its own evaluator: wrong\. Do: .* `evolve campaign rejudge"):
+        with pytest.raises(TaskError, match=r"failed its own evaluator: wrong\. Try: .* `evolve campaign rejudge"):
             bench.run(campaign)
         _, ending = rejudge(campaign, dataclasses.replace(newer, version="3"))
         assert ending.left == 0

@@ -60,7 +60,7 @@ def test_a_strategy_that_only_rearranges_ends_the_run(bench):
     campaign = bench.create()
     islands = iter([0, 1, 2, 1])
     campaign.strategy.ask = lambda view, rng: Rearrange(next(islands), (1,))
-    message = "strategy 'islands' asked to arrange island 1 twice, and for nothing else in between. Do: mend its `ask`"
+    message = "strategy 'islands' asked to arrange island 1 twice, and for nothing else in between. Try: mend its `ask`"
     with campaign, pytest.raises(PluginError, match=message):
         bench.run(campaign)
     with bench.open() as campaign:

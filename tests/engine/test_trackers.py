@@ -69,7 +69,7 @@ def test_a_campaign_that_goes_on_goes_on_in_its_tracker(bench):
     assert (two.runs[0].records, two.records[0].record) == (len(one.records), len(one.records) + 1)
 
 
-@pytest.mark.parametrize("error", [ValueError("no disk"), SystemExit("no disk"), ConfigError("no disk. Do: x")])
+@pytest.mark.parametrize("error", [ValueError("no disk"), SystemExit("no disk"), ConfigError("no disk. Try: x")])
 def test_a_tracker_that_fails_is_told_nothing_more(bench, caplog, error):
     """One line says so; the campaign and the other tracker go on."""
     bad, good = Remembering(3, error), Remembering()
@@ -187,7 +187,7 @@ def test_the_settings_name_the_trackers():
     """With their own settings; what there is not is an error before anything begins."""
     section = TrackersSection(names=("jsonl",), settings={"jsonl": {"file": "x.jsonl"}})
     assert [tracking.name for tracking in make_trackers(section, load())] == ["jsonl"]
-    with pytest.raises(ConfigError, match=r"no tracker is called 'jsnl'. Did you mean 'jsonl'\? Do: "):
+    with pytest.raises(ConfigError, match=r"no tracker is called 'jsnl'. Did you mean 'jsonl'\? Try: "):
         make_trackers(TrackersSection(names=("jsnl",)), load())
     with pytest.raises(ConfigError, match="'jsonl' has no setting 'fil'"):
         make_trackers(TrackersSection(names=("jsonl",), settings={"jsonl": {"fil": "x"}}), load())

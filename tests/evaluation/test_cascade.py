@@ -92,7 +92,7 @@ def test_too_many_artifacts_are_refused_with_the_remedy(limit, outcome):
     report = judged(lambda candidate, trial: Evaluation.ok(1.0, artifacts={"x": [1, 2], "y": "abc"}), task=task)
     assert report.evaluation.outcome is outcome
     if outcome is Outcome.INTERNAL:
-        assert "are 10 bytes as JSON, the largest is 'x', and 9 are kept at most. Do: keep less" in feedback(report)
+        assert "are 10 bytes as JSON, the largest is 'x', and 9 are kept at most. Try: keep less" in feedback(report)
         assert (report.evaluation.artifacts, len(report.texts)) == ({}, 1)
 
 
@@ -203,7 +203,7 @@ def test_an_evaluator_that_an_answer_has_provoked_is_internal_with_what_to_check
     report = judged(evaluate)
     assert report.evaluation.outcome is Outcome.INTERNAL
     assert f"the evaluator raised {type(error).__name__}" in feedback(report)
-    assert "Do: look at the type, the length or shape, and the size" in feedback(report)
+    assert "Try: look at the type, the length or shape, and the size" in feedback(report)
 
 
 def test_a_task_module_that_an_answer_has_provoked_says_what_and_where(tmp_path, monkeypatch):
@@ -215,7 +215,7 @@ def test_a_task_module_that_an_answer_has_provoked_says_what_and_where(tmp_path,
     )
     module = task_module(tmp_path, "problem.py", {"check": "(answer)"})
     said = feedback(judged(lambda candidate, trial: module.call("check", 10**400)))
-    begins = f"{tmp_path}/problem.py: check() raised OverflowError: int too large to convert to float (judging_neighbour.py, line 2). Do: look at the type"
+    begins = f"{tmp_path}/problem.py: check() raised OverflowError: int too large to convert to float (judging_neighbour.py, line 2). Try: look at the type"
     assert said.startswith(begins)
     assert "judging_neighbour.py" in said
     assert "return float(answer)" in said
@@ -460,7 +460,7 @@ def test_a_fingerprint_is_taken_alone():
 @pytest.mark.parametrize(
     ("marked", "message"),
     [
-        ({}, "cannot draw. Do: mark a function with @evaluate.draw"),
+        ({}, "cannot draw. Try: mark a function with @evaluate.draw"),
         ({"draw": lambda artifacts, trial: b"<svg/>"}, "draw returned a bytes, wanted a text"),
         ({"draw": lambda artifacts, trial: 1 / 0}, "raised ZeroDivisionError"),
     ],
@@ -557,7 +557,7 @@ def test_a_machine_that_cannot_give_what_a_stage_needs_is_nobodys_fault():
     cascade = evaluator(lambda candidate, trial: Evaluation.ok(1.0))
     cascade.stage("full")(lambda candidate, trial: Evaluation.ok(1.0))
     task = small_task(stages=(Stage("evaluate"), Stage("full")))
-    found = leased(cascade, Leasing(error=SandboxError("no GPU. Do: buy one")), task)
+    found = leased(cascade, Leasing(error=SandboxError("no GPU. Try: buy one")), task)
     assert (found.outcome, found.stage) == (Outcome.INTERNAL, "full")
 
 

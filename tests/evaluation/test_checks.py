@@ -184,7 +184,7 @@ def test_what_an_evaluator_says_of_the_violation_is_not_believed():
         (
             {"objectives": {"width": 2}},
             Outcome.INTERNAL,
-            "objective 'width', which the task does not .* Do: declare it",
+            "objective 'width', which the task does not .* Try: declare it",
         ),
         ({"objectives": {"length": "2"}}, Outcome.INTERNAL, "the evaluator's objective 'length' is a str"),
     ],

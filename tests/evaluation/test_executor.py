@@ -223,7 +223,7 @@ def test_workers_that_cannot_be_opened_are_an_error_with_the_remedy(tmp_path, mo
     monkeypatch.setattr(Slot, "open", refused)
     with (
         contextlib.closing(LocalExecutor(written_task(tmp_path, OBEDIENT), 1)) as executor,
-        pytest.raises(SandboxError, match=r"Too many open files. Do: ask for fewer --workers"),
+        pytest.raises(SandboxError, match=r"Too many open files. Try: ask for fewer --workers"),
     ):
         executor.describe()
 

@@ -36,7 +36,7 @@ def why(python: str) -> str:
         check(python, {"PATH": "/usr/bin:/bin"})
     text = str(caught.value)
     assert text.startswith(f"the task's Python, {python!r} ([environment] in task.toml), ")
-    assert ". Do: " in text
+    assert ". Try: " in text
     assert "\n" not in text
     return text
 
@@ -54,10 +54,10 @@ def test_one_that_cannot_be_run_says_how_to_make_one(place: str) -> None:
 @pytest.mark.parametrize(
     ("lines", "reason"),
     [
-        ("echo 3.12", "does not answer as a Python does (exit code 0). Do: try it by hand"),
+        ("echo 3.12", "does not answer as a Python does (exit code 0). Try: try it by hand"),
         ("echo 'no such version is set' >&2; exit 127", "(exit code 127: no such version is set)"),
         ("echo 'evolve asked: 3.12.1'; exit 1", "(exit code 1)"),
-        ("echo 'evolve asked: 3.10.13'", "is Python 3.10.13, and workers need 3.11 or newer. Do: name a newer one"),
+        ("echo 'evolve asked: 3.10.13'", "is Python 3.10.13, and workers need 3.11 or newer. Try: name a newer one"),
         ("echo 'evolve asked: 2.7.18'", "is Python 2.7.18, and workers need 3.11 or newer"),
     ],
 )
@@ -69,12 +69,12 @@ def test_what_is_no_python_or_an_old_one_is_refused(script: Script, lines: str, 
 def test_one_that_does_not_answer_is_not_waited_for(script: Script, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is ended."""
     monkeypatch.setattr(interpreter, "_PATIENCE", 0.2)
-    assert "has not answered within 0.2 seconds. Do: try it by hand" in why(script("exec sleep 60"))
+    assert "has not answered within 0.2 seconds. Try: try it by hand" in why(script("exec sleep 60"))
 
 
 def test_a_file_that_is_no_program_says_so(script: Script) -> None:
     """The system does not know what to do with it."""
-    assert "cannot be run: Exec format error. Do: correct its path" in why(script("text", first=""))
+    assert "cannot be run: Exec format error. Try: correct its path" in why(script("text", first=""))
 
 
 def test_a_worker_elsewhere_has_the_package_alone() -> None:

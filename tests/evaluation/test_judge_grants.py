@@ -30,7 +30,7 @@ def task(folder: Path, **grants: object) -> Task:
 
 def why(found: Task, *hidden: Path) -> str:
     """The reason of a refusal, with a remedy."""
-    with pytest.raises(TaskError, match=r"^task 'number' .*\. Do: ") as caught:
+    with pytest.raises(TaskError, match=r"^task 'number' .*\. Try: ") as caught:
         check_grants(found, list(map(str, hidden)))
     return str(caught.value)
 
@@ -44,7 +44,7 @@ def test_what_is_there_may_be_granted(folder: Path) -> None:
 def test_what_is_not_there_is_named(folder: Path) -> None:
     """With what it is instead."""
     gone = str(folder / "gone")
-    assert f"lets its programs read {gone!r} (sandbox.read), which is no folder that is there. Do: " in why(
+    assert f"lets its programs read {gone!r} (sandbox.read), which is no folder that is there. Try: " in why(
         task(folder, read=(gone,))
     )
     assert "is no folder that is there" in why(task(folder, read=(str(folder / "numbers.txt"),)))

@@ -65,17 +65,17 @@ def test_it_imports_its_neighbours_and_has_dataclasses(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "there is no function check(instance, answer). Do: write it"),
+        ("", "there is no function check(instance, answer). Try: write it"),
         ("check = 3\n", "there is no function check(instance, answer)"),
         (
             "def check(answer): pass\n",
-            "check(answer) cannot be called with (instance, answer). Do: write check(instance, answer)",
+            "check(answer) cannot be called with (instance, answer). Try: write check(instance, answer)",
         ),
-        (CHECKS + "def label(): pass\n", "label() cannot be called with (instance). Do: write label(instance)"),
-        (CHECKS + "1 / 0\n", "this cannot be imported: ZeroDivisionError: division by zero (line 3). Do: mend it"),
+        (CHECKS + "def label(): pass\n", "label() cannot be called with (instance). Try: write label(instance)"),
+        (CHECKS + "1 / 0\n", "this cannot be imported: ZeroDivisionError: division by zero (line 3). Try: mend it"),
         ("def check(:\n", "this cannot be imported: SyntaxError: "),
         ("raise SystemExit(2)\n", "this cannot be imported: SystemExit: 2 (line 1)"),
-        ("raise ValueError('x' * 10000)\n", f"ValueError: {'x' * 228} (line 1). Do: mend it"),
+        ("raise ValueError('x' * 10000)\n", f"ValueError: {'x' * 228} (line 1). Try: mend it"),
     ],
 )
 def test_what_is_no_such_module_is_one_line(tmp_path: Path, text: str, said: str) -> None:
@@ -90,7 +90,7 @@ def test_arguments_may_be_none_and_a_function_may_be_written_in_c(tmp_path: Path
     (tmp_path / "problem.py").write_text("def made():\n    return 1\nlabel = str\nlongest = max\n")
     module = task_module(tmp_path, "problem.py", {"made": "()", "longest": "(values)"}, {"label": "(instance)"})
     assert (module.call("made"), module.call("label", 1), module.call("longest", [1, 2])) == (1, "1", 2)
-    with pytest.raises(TaskError, match=r"made\(\) cannot be called with \(count\). Do: write made\(count\)"):
+    with pytest.raises(TaskError, match=r"made\(\) cannot be called with \(count\). Try: write made\(count\)"):
         task_module(tmp_path, "problem.py", {"made": "(count)"})
 
 
@@ -139,7 +139,7 @@ def test_what_a_function_raises_has_its_line_and_what_was_told(tmp_path: Path) -
     module = made(tmp_path, "def check(instance, answer):\n    return 1 / instance\n")
     with pytest.raises(TaskError) as error:
         module.call("check", 0, 1, told=" on instance 0")
-    said = f"{module.path}: check() raised ZeroDivisionError: division by zero (line 2) on instance 0. Do: mend it"
+    said = f"{module.path}: check() raised ZeroDivisionError: division by zero (line 2) on instance 0. Try: mend it"
     assert str(error.value) == said
     assert isinstance(error.value.__cause__, ZeroDivisionError)
     (tmp_path / "beside").mkdir()
@@ -155,9 +155,9 @@ def test_what_a_function_raises_has_its_line_and_what_was_told(tmp_path: Path) -
             module.call("check", Fails(failure), 1)
     ours = made(
         tmp_path,
-        "from evolve import EvolveError\ndef check(instance, answer):\n    raise EvolveError('Do: rest')\n",
+        "from evolve import EvolveError\ndef check(instance, answer):\n    raise EvolveError('Try: rest')\n",
     )
-    with pytest.raises(EvolveError, match=r"^Do: rest$"):
+    with pytest.raises(EvolveError, match=r"^Try: rest$"):
         ours.call("check", 0, 1)
 
 
@@ -166,6 +166,6 @@ def test_what_a_function_should_not_have_returned_is_one_short_line(tmp_path: Pa
     module = made(tmp_path, CHECKS)
     said = f"{module.path}: check() returned "
     array = np.zeros((200, 3))
-    assert str(module.broken("check", array, "a text")) == f"{said}float64(200, 3). Do: return a text"
+    assert str(module.broken("check", array, "a text")) == f"{said}float64(200, 3). Try: return a text"
     assert "\n" not in str(module.broken("check", {"out": array}, "a text"))
     assert len(str(module.broken("check", "x" * 1000, ""))) < len(said) + 100

@@ -337,5 +337,5 @@ def test_a_spawner_that_is_gone_is_heard(spawner_process):
 def test_a_python_that_cannot_be_run_is_one_clear_error(monkeypatch):
     """And nothing stays open."""
     monkeypatch.setattr(sys, "executable", "/no/such/python")
-    with pytest.raises(SandboxError, match=r"spawner does not start.*Do: check that /no/such/python can be run"):
+    with pytest.raises(SandboxError, match=r"spawner does not start.*Try: check that /no/such/python can be run"):
         SpawnerProcess()

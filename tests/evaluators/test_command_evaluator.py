@@ -236,7 +236,7 @@ def test_a_script_that_could_never_be_scored_is_an_error_before_anything_runs(
     with pytest.raises(TaskError) as error:
         judged(HONEST, settings, more)
     assert said in str(error.value)
-    assert "Do: " in str(error.value)
+    assert "Try: " in str(error.value)
 
 
 def test_an_evaluation_of_a_rescore_function_is_never_witnessed(judged: Judged, tmp_path: Path) -> None:

@@ -46,7 +46,7 @@ def test_settings_that_cannot_be_meant_are_an_error(changes: Mapping[str, object
     with pytest.raises(ConfigError) as error:
         load(()).evaluator(EvaluatorSource(plugin="command", settings={**CLAIMED, **changes}))
     assert said in str(error.value)
-    assert str(error.value).count("Do: ") == 1
+    assert str(error.value).count("Try: ") == 1
 
 
 def test_braces_of_a_shell_and_of_json_are_no_placeholders() -> None:
@@ -104,7 +104,7 @@ def test_what_is_not_there_is_said_with_its_place(written: str, said: str) -> No
 )
 def test_a_metric_that_nothing_can_be_read_from_is_an_error(written: str) -> None:
     """Before anything runs, with the remedy."""
-    with pytest.raises(ValueError, match="Do: "):
+    with pytest.raises(ValueError, match="Try: "):
         Metric.parse(written)
 
 

@@ -23,9 +23,9 @@ def test_a_log_in_a_read_only_place(public_folder: Path, read_only_place) -> Non
         store_step(log, 1)
         expected = list(log.events())
     with read_only_place(public_folder):
-        with pytest.raises(StoreError, match=r"cannot be opened for writing.*Do:"):
+        with pytest.raises(StoreError, match=r"cannot be opened for writing.*Try:"):
             Log.open(path)
-        with pytest.raises(StoreError, match=r"cannot be opened for writing.*Do:"):
+        with pytest.raises(StoreError, match=r"cannot be opened for writing.*Try:"):
             Log.create(public_folder / "new.db")
         with Log.open(path, readonly=True) as log:
             found = list(log.events())
@@ -36,7 +36,7 @@ def test_an_unfinished_log_in_a_read_only_place_is_refused(crashed: Path, public
     """Commits that lie in the -wal file are not passed over in silence."""
     for suffix in ("", "-wal"):
         shutil.copy(crashed / f"a.db{suffix}", public_folder)
-    with read_only_place(public_folder), pytest.raises(StoreError, match=r"a\.db-wal.*Do: copy both"):
+    with read_only_place(public_folder), pytest.raises(StoreError, match=r"a\.db-wal.*Try: copy both"):
         Log.open(public_folder / "a.db", readonly=True)
 
 

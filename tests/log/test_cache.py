@@ -61,7 +61,7 @@ def test_a_cache_belongs_to_its_owner_alone(tmp_path: Path) -> None:
 def test_a_broken_cache_may_be_deleted(path: Path, content: bytes) -> None:
     """The error says so, and the file is left for the user to delete."""
     path.write_bytes(content)
-    with pytest.raises(StoreError, match="Do: delete it"):
+    with pytest.raises(StoreError, match="Try: delete it"):
         EvaluationCache(path)
     assert path.exists()
 
@@ -77,9 +77,9 @@ def test_damage_found_later_is_explained_too(cache: EvaluationCache, path: Path)
     """A cache that is damaged while it is used says the same."""
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("DROP TABLE results")
-    with pytest.raises(StoreError, match="Do: delete it"):
+    with pytest.raises(StoreError, match="Try: delete it"):
         cache.get("key")
-    with pytest.raises(StoreError, match="Do: delete it"):
+    with pytest.raises(StoreError, match="Try: delete it"):
         cache.put("key", b"x")
 
 

@@ -74,7 +74,7 @@ def test_a_missing_answer_is_an_error_with_its_remedy(path):
     add_answers(path, [answer(prompt())])
     for asked, sample in ((prompt(), 1), (prompt("Another."), 0)):
         with pytest.raises(
-            ModelError, match=f"no answer {sample} to request {asked.request}. Do: replay with"
+            ModelError, match=f"no answer {sample} to request {asked.request}. Try: replay with"
         ) as caught:
             ask(Cassette(path), asked, sample)
         assert type(caught.value) is ModelError
@@ -90,7 +90,7 @@ def test_a_call_that_failed_fails_again_with_its_cost(path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "has no answer in it. Do: `evolve model calls NAME --cassette FILE` writes one"),
+        ("", "has no answer in it. Try: `evolve model calls NAME --cassette FILE` writes one"),
         ('{"cassette": 1}\n{"request": "1", "sam', "has no answer in it"),
         ('{"schema": 1}\n', "line 1: this is no line of a cassette: the first line is"),
         ("[]\n", "line 1: this is no line of a cassette"),
@@ -108,7 +108,7 @@ def test_a_file_that_is_no_cassette_is_an_error_with_its_line(path, text, messag
 
 
 def test_a_file_that_is_missing_is_an_error_with_its_remedy(path):
-    with pytest.raises(ModelGone, match=r"cannot be used: No such file or directory. Do: check the path"):
+    with pytest.raises(ModelGone, match=r"cannot be used: No such file or directory. Try: check the path"):
         Cassette(path).check(LATER, NEVER)
 
 

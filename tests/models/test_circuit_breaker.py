@@ -56,7 +56,7 @@ def test_the_seconds_of_all_tries_are_in_the_error():
 def test_the_beginning_and_the_end_of_an_outage_are_told_once(caplog: pytest.LogCaptureFixture):
     """What to do at a start is left out."""
     times = FakeTime()
-    script = Script(*[ModelDown("it cannot be reached. Do: start it")] * 3)
+    script = Script(*[ModelDown("it cannot be reached. Try: start it")] * 3)
     CircuitBreaker(600.0, times.clock, "model 'm'").call(script, times.now() + 10, NEVER)
     down, back = caplog.messages
     assert down == "model 'm' is down: it cannot be reached. Its calls wait, 600 s at most"
@@ -91,7 +91,7 @@ def test_it_is_left_alone_as_long_as_it_says():
 def test_after_too_long_it_is_gone_and_the_error_tells_what_was_tried():
     times = FakeTime()
     script = Script(*[ModelDown("model m: it is down", Usage(exact=True), 5) for _ in range(99)])
-    with pytest.raises(ModelGone, match=r"it is down\. It was down for 6\d s.*Do: ") as raised:
+    with pytest.raises(ModelGone, match=r"it is down\. It was down for 6\d s.*Try: ") as raised:
         outlast(script, times, wait_seconds=60.0)
     assert raised.value.attempts == 5 * len(script.deadlines)
 

@@ -85,7 +85,7 @@ def test_a_program_need_not_read_the_prompt():
 @pytest.mark.parametrize(
     ("program", "message"),
     [
-        ("print('half'); raise SystemExit(3)", "ended with exit code 3. Do: try it by hand"),
+        ("print('half'); raise SystemExit(3)", "ended with exit code 3. Try: try it by hand"),
         ("import os, signal; os.kill(os.getpid(), signal.SIGTERM)", "was ended by signal 15"),
         ("print(' ')", "has answered nothing"),
         ("import sys; sys.stdout.buffer.write(b'caf\\xe9')", "has not answered in UTF-8"),
@@ -105,7 +105,7 @@ def test_an_error_quotes_the_last_lines_of_stderr():
     with pytest.raises(ModelError) as caught:
         ask(model("import sys; [print('line', n, file=sys.stderr) for n in range(30_000)]; sys.exit(1)"))
     first, *quoted = str(caught.value).split("\n")
-    assert first.endswith("ended with exit code 1. Do: try it by hand")
+    assert first.endswith("ended with exit code 1. Try: try it by hand")
     assert quoted == [f"line {number}" for number in range(29_990, 30_000)]
 
 

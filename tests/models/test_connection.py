@@ -54,7 +54,7 @@ def test_a_call_over_tls_is_cancelled_like_any_other(certificate: Path, monkeypa
 
 def test_a_certificate_that_nobody_trusts_is_an_error_with_its_remedy(certificate: Path):
     with FaultServer(certificate=certificate) as server, asked_of(server) as model:
-        with pytest.raises(ModelGone, match=r"not trusted.*Do: set \$SSL_CERT_FILE"):
+        with pytest.raises(ModelGone, match=r"not trusted.*Try: set \$SSL_CERT_FILE"):
             ask(model)
         assert server.count == 0
 
@@ -91,7 +91,7 @@ def test_no_proxy_stands_between_this_machine_and_itself(monkeypatch: pytest.Mon
 
 def test_a_proxy_of_another_kind_is_one_error(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("http_proxy", "socks5://user:secret@127.0.0.1:9")
-    with pytest.raises(ConfigError, match=r"not reached by http\. Do: ") as raised:
+    with pytest.raises(ConfigError, match=r"not reached by http\. Try: ") as raised:
         connection._open_client()
     assert "secret" not in str(raised.value)
 

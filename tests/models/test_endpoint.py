@@ -47,7 +47,7 @@ def test_a_key_that_is_named_is_sent_wherever_it_is_named_for():
 @pytest.mark.parametrize(
     ("given", "environment", "words"),
     [
-        ({}, {}, r"no key for api.openai.com.*OPENAI_API_KEY is not set. Do: export OPENAI_API_KEY"),
+        ({}, {}, r"no key for api.openai.com.*OPENAI_API_KEY is not set. Try: export OPENAI_API_KEY"),
         ({"base_url": "https://api.example.com/v1"}, {}, r"OPENAI_API_KEY is not set"),
         ({"base_url": "http://127.0.0.1/v1", "key_env": "LAB"}, {}, r"LAB is not set"),
         ({"base_url": "http://api.example.com/v1"}, ACCOUNT, r"write https"),
@@ -71,7 +71,7 @@ def test_what_cannot_be_used_is_one_error_with_its_remedy_and_without_the_key(
 ):
     with pytest.raises(ConfigError, match=words) as raised:
         open_endpoint(settings(**given), environment)
-    assert "Do: " in str(raised.value)
+    assert "Try: " in str(raised.value)
     assert SECRET not in str(raised.value)
 
 
@@ -132,6 +132,6 @@ def test_a_last_newline_is_no_part_of_the_key():
 
 @pytest.mark.parametrize("content", [f"{LIVE} {LIVE}", f"{LIVE}\nsecond", "schlüssel-0123456"])
 def test_what_is_no_key_is_one_error_that_does_not_repeat_it(content: str):
-    with pytest.raises(ConfigError, match="Do: ") as raised:
+    with pytest.raises(ConfigError, match="Try: ") as raised:
         read_key({"NAME": content}, "NAME")
     assert LIVE not in str(raised.value)

@@ -45,7 +45,7 @@ def test_every_status_means_something():
 
 def test_a_servers_words_are_one_short_line_that_no_terminal_obeys():
     said = str(diagnose(Refusal(500, "a\x1b[2J\n\tb " + "c" * 1000)))
-    assert said == f"it failed (status 500: a [2J b {'c' * 292}). Do: see what its log says, or try later"
+    assert said == f"it failed (status 500: a [2J b {'c' * 292}). Try: see what its log says, or try later"
 
 
 def test_what_ends_a_run_names_a_remedy():

@@ -108,7 +108,7 @@ def test_a_refusal_says_what_a_call_may_take_and_what_is_left(text: str, worst: 
         Ledger(budget(text), Progress()).reserve(worst, NEVER)
     assert words in str(caught.value)
     assert f"the budget {text} does not pay" in str(caught.value)
-    assert "Do: " in str(caught.value)
+    assert "Try: " in str(caught.value)
 
 
 def test_a_refusal_names_what_is_short_and_nothing_else() -> None:

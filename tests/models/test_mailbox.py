@@ -197,7 +197,7 @@ def test_a_reply_that_cannot_be_read_fails_its_call_alone(folder):
     answer(folder, name(other), "here")
     mailbox = Mailbox(folder, LOOK)
     with pytest.raises(
-        ModelError, match=rf"{name(asked)}.reply.md cannot be read: Is a directory. Do: answer"
+        ModelError, match=rf"{name(asked)}.reply.md cannot be read: Is a directory. Try: answer"
     ) as raised:
         Asking(mailbox, asked).replies()
     assert (type(raised.value), raised.value.seconds > 0) == (ModelError, True)
@@ -254,7 +254,7 @@ def test_a_folder_that_cannot_be_used_is_one_clear_error(tmp_path):
     (tmp_path / "file").write_text("")
     mailbox = Mailbox(tmp_path / "file")
     with pytest.raises(
-        ModelGone, match=r"the mailbox '.*file' cannot be used: .*\. Do: name a folder that you may read"
+        ModelGone, match=r"the mailbox '.*file' cannot be used: .*\. Try: name a folder that you may read"
     ):
         mailbox.check(0.0, threading.Event())
     with pytest.raises(ModelGone, match="cannot be used"):

@@ -20,7 +20,7 @@ def test_a_model_is_made_from_its_settings(monkeypatch: pytest.MonkeyPatch):
 def test_without_a_key_it_is_one_error(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
-    with pytest.raises(ConfigError, match=r"no key for api.openai.com.*Do: export OPENAI_API_KEY"):
+    with pytest.raises(ConfigError, match=r"no key for api.openai.com.*Try: export OPENAI_API_KEY"):
         plugins.load(()).model("openai", {"model": "gpt-5-mini"})
 
 

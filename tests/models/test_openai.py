@@ -128,7 +128,7 @@ def test_a_body_without_end_is_cut_off():
 @pytest.mark.parametrize(
     ("status", "kind", "words"),
     [
-        (200, ModelError, r"its body is compressed \(gzip\), which nobody asked for. Do: switch compression off"),
+        (200, ModelError, r"its body is compressed \(gzip\), which nobody asked for. Try: switch compression off"),
         (400, ModelError, r"it refused the call \(status 400\)"),
     ],
 )
@@ -209,7 +209,7 @@ def test_a_refused_key_ends_the_run_and_no_error_and_no_log_repeats_it(caplog: p
     caplog.set_level(logging.DEBUG)
     echo = failure(401, f"Incorrect API key provided: {KEY}; it begins with {KEY[:10]}***")
     with FaultServer([echo]) as server, asked_of(server, environment={"THEIRS": KEY}, key_env="THEIRS") as model:
-        with pytest.raises(ModelGone, match=r"the key was refused.*Do: set \$THEIRS to a key that it takes") as raised:
+        with pytest.raises(ModelGone, match=r"the key was refused.*Try: set \$THEIRS to a key that it takes") as raised:
             ask(model)
         assert server.asked[0].headers["authorization"] == f"Bearer {KEY}"
         assert server.count == 1
@@ -231,7 +231,7 @@ def test_a_refused_key_ends_the_run_and_no_error_and_no_log_repeats_it(caplog: p
 )
 def test_what_no_call_survives_is_gone_at_once_with_its_remedy(step: Step, words: str):
     with FaultServer([step]) as server, asked_of(server) as model:
-        with pytest.raises(ModelGone, match=f"{words}.*Do: ") as raised:
+        with pytest.raises(ModelGone, match=f"{words}.*Try: ") as raised:
             ask(model)
         assert (server.count, raised.value.usage) == (1, Usage(exact=True))
 
@@ -307,7 +307,7 @@ def test_a_refused_connection_is_down_and_free_and_the_model_answers_when_the_se
     with FaultServer() as server, asked_of(server) as model:
         ask(model)
         server.stop()
-        with pytest.raises(ModelDown, match=r"cannot be reached: .*refused\. Do: start it, or ") as raised:
+        with pytest.raises(ModelDown, match=r"cannot be reached: .*refused\. Try: start it, or ") as raised:
             ask(model)
         assert (raised.value.usage, raised.value.attempts) == (Usage(exact=True), 5)
         server.start()
@@ -425,7 +425,7 @@ def test_check_is_one_small_call():
 def test_a_check_of_a_server_that_wants_no_call_at_all_ends_soon():
     """Who starts a campaign is told, instead of waiting for ten minutes in silence."""
     with FaultServer(last=failure(429, "slow down")) as server, asked_of(server) as model:
-        with pytest.raises(ModelDown, match=r"it wants fewer calls.*slow down.*Do: try later"):
+        with pytest.raises(ModelDown, match=r"it wants fewer calls.*slow down.*Try: try later"):
             model.check(time.monotonic() + 600, threading.Event())
         assert server.count == 4
 

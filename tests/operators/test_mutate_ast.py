@@ -132,13 +132,13 @@ def test_it_keeps_the_promises_of_an_operator() -> None:
 @pytest.mark.parametrize(
     ("files", "message"),
     [
-        ({"a.c": "int x;"}, r"no Python file that may change in a\.c\. Do: use another operator"),
-        ({"a.py": "x = ("}, r"a\.py is no Python that parses: line 1: .*Do: mend it"),
+        ({"a.c": "int x;"}, r"no Python file that may change in a\.c\. Try: use another operator"),
+        ({"a.py": "x = ("}, r"a\.py is no Python that parses: line 1: .*Try: mend it"),
         (
             {"a.py": "x = 1\n", "b.c": "// EVOLVE-BLOCK-START\nint x;\n"},
             r"no Python file that may change in a\.py, b\.c",
         ),
-        ({"a.py": ""}, r"none of 240 edits of a\.py gave another program that compiles\. Do: "),
+        ({"a.py": ""}, r"none of 240 edits of a\.py gave another program that compiles\. Try: "),
         ({"a.py": "# EVOLVE-BLOCK-START\n# EVOLVE-BLOCK-END\nx = 1\n"}, r"none of 240 edits of a\.py"),
         ({"a.py": '"""Only words."""\n'}, r"none of 240 edits of a\.py"),
     ],
@@ -151,7 +151,7 @@ def test_what_cannot_be_changed_is_an_edit_error(files: dict[str, str], message:
 
 def test_without_a_parent_it_says_what_to_do() -> None:
     """As every operator."""
-    with pytest.raises(EditError, match=r"the selection has none\. Do: select a parent"):
+    with pytest.raises(EditError, match=r"the selection has none\. Try: select a parent"):
         MutateAst(MutateSettings()).propose(Selection("mutate_ast"), context_of(Past(), 1))
 
 
@@ -164,7 +164,7 @@ def test_deep_and_long_programs_have_children(deep: str) -> None:
 @pytest.mark.parametrize("terms", [1200, 3000])
 def test_a_program_that_is_too_deep_is_an_edit_error(terms: int) -> None:
     """It never crashes."""
-    with pytest.raises(EditError, match=r"recursion|nested too deeply.*Do: "):
+    with pytest.raises(EditError, match=r"recursion|nested too deeply.*Try: "):
         children(Program({"a.py": "x = 1" + " + x" * terms + "\n"}))
 
 

@@ -72,7 +72,7 @@ def test_without_a_literal_or_a_parent_it_says_what_to_do() -> None:
     past = Past()
     past.settle(Program({"a.py": "x = 0"}), 1.0)
     operator = PerturbLiterals(PerturbSettings())
-    with pytest.raises(EditError, match=r"no numeric literal to tune in a\.py\. Do: "):
+    with pytest.raises(EditError, match=r"no numeric literal to tune in a\.py\. Try: "):
         operator.propose(SELECTION, context_of(past, 1))
-    with pytest.raises(EditError, match=r"the selection has none\. Do: select a parent"):
+    with pytest.raises(EditError, match=r"the selection has none\. Try: select a parent"):
         operator.propose(Selection("perturb_literals"), context_of(past, 1))

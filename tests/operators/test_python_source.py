@@ -125,7 +125,7 @@ def test_an_edit_outside_of_the_regions_or_upon_itself_is_none(changes: tuple[Re
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("x = (", r"a\.py is no Python that parses: line 1: '\(' was never closed\. Do: "),
+        ("x = (", r"a\.py is no Python that parses: line 1: '\(' was never closed\. Try: "),
         ("return 1", "line 1: 'return' outside function"),
         ("x = '\0'", "null bytes"),
         ("(" * 500 + ")" * 500, "a.py is no Python that parses"),

@@ -47,12 +47,12 @@ def test_a_campaigns_template_comes_before_the_engines() -> None:
 @pytest.mark.parametrize(
     ("templates", "message"),
     [
-        ({"lineag": "{{items}}"}, "no prompt template is called 'lineag'. Did you mean 'lineage'? Do: "),
+        ({"lineag": "{{items}}"}, "no prompt template is called 'lineag'. Did you mean 'lineage'? Try: "),
         (
             {"lineage": "{{itms}}"},
             "'lineage' has the placeholder '{{itms}}', which nothing fills. Did you mean 'items'?",
         ),
-        ({"lineage": "Steps"}, "'lineage' has no '{{items}}', which a model must read. Do: "),
+        ({"lineage": "Steps"}, "'lineage' has no '{{items}}', which a model must read. Try: "),
         ({"parent": "{{number}} {{status}}"}, "'parent' has no '{{program}}'"),
         ({"diff": "{{parent}}"}, "'diff' has no '{{feedback}}'"),
         ({"diff": "See: {{parent}}\n{{feedback}}"}, "'diff' has a section among other words: 'See: {{parent}}'"),
@@ -69,7 +69,7 @@ def test_a_wrong_template_is_one_clear_error(templates: dict[str, str], message:
 def test_a_prompt_that_there_is_not() -> None:
     """Named with those that there are."""
     with pytest.raises(
-        ConfigError, match=f"no prompt is called 'dif'. Did you mean 'diff'\\? Do: name one of {', '.join(KINDS)}"
+        ConfigError, match=f"no prompt is called 'dif'. Did you mean 'diff'\\? Try: name one of {', '.join(KINDS)}"
     ):
         find_template("dif", {})
 
@@ -83,9 +83,9 @@ def test_a_folder_holds_templates_by_the_names_of_their_files(tmp_path: Path) ->
 
 def test_a_folder_that_cannot_be_used(tmp_path: Path) -> None:
     """Missing, empty, not text, with a file of another name: each with its path and a remedy."""
-    with pytest.raises(ConfigError, match=r"cannot be read: No such file or directory. Do: check the path"):
+    with pytest.raises(ConfigError, match=r"cannot be read: No such file or directory. Try: check the path"):
         from_folder(tmp_path / "none")
-    with pytest.raises(ConfigError, match=r"there is no prompt template\. Do: write one"):
+    with pytest.raises(ConfigError, match=r"there is no prompt template\. Try: write one"):
         from_folder(tmp_path)
     (tmp_path / "diff.md").write_bytes(b"\xff")
     with pytest.raises(ConfigError, match="is no text in UTF-8"):

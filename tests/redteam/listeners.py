@@ -21,7 +21,7 @@ class Listeners:
     def __init__(self, path: str, name: str) -> None:
         if len(path.encode()) > _LONGEST_PATH:
             raise SandboxError(
-                f"no socket can have the path {path!r}, which is longer than {_LONGEST_PATH} bytes. Do: set TMPDIR to a shorter folder, such as /tmp"
+                f"no socket can have the path {path!r}, which is longer than {_LONGEST_PATH} bytes. Try: set TMPDIR to a shorter folder, such as /tmp"
             )
         self._stack = contextlib.ExitStack()
         with contextlib.ExitStack() as stack:

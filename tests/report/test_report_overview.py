@@ -51,10 +51,10 @@ def test_it_says_why_an_operator_that_is_refused_again_and_again_is_left_out(tmp
     written = Written(tmp_path)
     written.seed(5.0)
     for _ in range(7):
-        written.failure(Outcome.SCREENED, "no number in seed.py. Do: write one")
+        written.failure(Outcome.SCREENED, "no number in seed.py. Try: write one")
     with written.campaign as campaign:
         assert report.overview(campaign).left_out == {}
-        written.failure(Outcome.SCREENED, "no number in seed.py. Do: write one")
+        written.failure(Outcome.SCREENED, "no number in seed.py. Try: write one")
         written.proposal(6.0, operator="mutate_ast")
         assert report.overview(campaign).left_out == {"tune_literals": "no number in seed.py"}
         written.proposal(4.0)

@@ -35,7 +35,7 @@ def test_a_record_is_a_whole_number(short: Path) -> None:
     """Also one of numpy's, as a data frame has them."""
     with Campaign.open("number", short) as campaign:
         assert campaign.lineage(np.int64(2)) == campaign.lineage(2)  # type: ignore[arg-type]
-        with pytest.raises(ConfigError, match=r"^a record is named by its whole number, got 'x'\. Do: "):
+        with pytest.raises(ConfigError, match=r"^a record is named by its whole number, got 'x'\. Try: "):
             campaign.lineage("x")  # type: ignore[arg-type]
 
 
@@ -99,7 +99,7 @@ def test_a_closed_campaign_says_so_and_how_to_go_on(short: Path) -> None:
     assert (campaign.name, repr(campaign)) == ("number", "<Campaign 'number': closed>")
     with pytest.raises(ConfigError, match="campaign 'number' is closed"):
         campaign.overview()
-    with pytest.raises(ConfigError, match="Do: open it again"):
+    with pytest.raises(ConfigError, match="Try: open it again"):
         campaign.refresh()
     campaign.close()
 

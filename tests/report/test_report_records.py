@@ -37,7 +37,7 @@ def test_a_failure_has_no_fitness(campaign):
 @pytest.mark.parametrize("number", [0, 7])
 def test_a_record_that_there_is_not_is_an_error_with_the_range(campaign, number):
     """What, got, do this."""
-    with pytest.raises(StoreError, match=f"no record {number}: it has 1 to 6. Do: `evolve program list number --all`"):
+    with pytest.raises(StoreError, match=f"no record {number}: it has 1 to 6. Try: `evolve program list number --all`"):
         report.settled(campaign, number)
 
 

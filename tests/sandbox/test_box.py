@@ -208,7 +208,7 @@ def test_a_box_in_which_nothing_can_run_is_none() -> None:
     limits = Limits(preload=("no_such_module_x",), grants=Grants(template=False))
     with pytest.raises(
         SandboxError,
-        match=r"no program can run in the candidates' box: .*No module named 'no_such_module_x'.*Do: correct `sandbox` in the task's file",
+        match=r"no program can run in the candidates' box: .*No module named 'no_such_module_x'.*Try: correct `sandbox` in the task's file",
     ):
         Box(limits)
 
@@ -236,7 +236,7 @@ class Unconfined:
 def test_a_machine_that_cannot_confine_is_not_the_tasks_to_mend(monkeypatch: pytest.MonkeyPatch) -> None:
     """The remedy names the machine and no key of the task's file."""
     monkeypatch.setattr(TemplateProcess, "start", Unconfined)
-    with pytest.raises(SandboxError, match=r"broken: .*setresuid: .*Do: run `evolve sandbox probe`") as caught:
+    with pytest.raises(SandboxError, match=r"broken: .*setresuid: .*Try: run `evolve sandbox probe`") as caught:
         Box(Limits())
     assert "`sandbox`" not in str(caught.value)
 

@@ -76,7 +76,7 @@ def test_a_program_cannot_choose_other_cores() -> None:
 
 def test_cores_that_may_not_be_used_are_an_error_with_the_remedy() -> None:
     box = Box(Limits())
-    with pytest.raises(SandboxError, match=r"candidates cannot be kept to the cores \[100000\].*Do: let this process"):
+    with pytest.raises(SandboxError, match=r"candidates cannot be kept to the cores \[100000\].*Try: let this process"):
         box.pin([100_000])
     box.close()
 

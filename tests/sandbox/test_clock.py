@@ -113,8 +113,8 @@ def test_a_process_that_has_ended_has_no_clock(start: Start) -> None:
 def test_what_is_no_descriptor_of_a_process_is_told() -> None:
     """With what to do."""
     number = os.open(os.devnull, os.O_RDONLY)
-    with pytest.raises(TimingUnavailable, match="Do: evaluate on Linux"):
+    with pytest.raises(TimingUnavailable, match="Try: evaluate on Linux"):
         ProcessClock(number)
     os.close(number)
-    with pytest.raises(TimingUnavailable, match="Do: evaluate on Linux"):
+    with pytest.raises(TimingUnavailable, match="Try: evaluate on Linux"):
         ProcessClock(number)

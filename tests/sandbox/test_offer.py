@@ -134,7 +134,7 @@ def test_less_than_is_wanted_is_an_error_with_cause_and_remedy(least: Level, mac
         f"candidates are to be isolated at least at {str(least)!r}, and this machine reaches {str(machine.level)!r}: "
         "no namespaces (the kernel refuses them: unshare: Operation not permitted)"
     )
-    for part in (" Do: run as root, or", f"--sandbox {machine.level}.", "`evolve sandbox probe`"):
+    for part in (" Try: run as root, or", f"--sandbox {machine.level}.", "`evolve sandbox probe`"):
         assert part in text
     assert ("could read the files and keys" in text) == (machine.level is Level.REDUCED)
     assert "\n" not in text

@@ -78,7 +78,7 @@ def test_a_private_tree_needs_namespaces() -> None:
 
 def test_shared_memory_needs_a_file_tree_of_its_own() -> None:
     """The machine's /dev/shm is everybody's."""
-    with pytest.raises(SandboxError, match=r"`shm`.*closed to them. Do: run where level strict"):
+    with pytest.raises(SandboxError, match=r"`shm`.*closed to them. Try: run where level strict"):
         made(Grants(shm=1 << 30), STANDARD)
     assert made(means=STANDARD).shm == Grants().shm
 
@@ -86,7 +86,7 @@ def test_shared_memory_needs_a_file_tree_of_its_own() -> None:
 def test_loopback_needs_a_network_of_its_own() -> None:
     """That of the machine has the engine on it."""
     with pytest.raises(
-        SandboxError, match=r"`loopback`, and here its network is the machine's.*Do: run where level strict"
+        SandboxError, match=r"`loopback`, and here its network is the machine's.*Try: run where level strict"
     ):
         made(Grants(network="loopback"), STANDARD)
 
@@ -289,7 +289,7 @@ def test_an_environment_that_candidates_may_not_read_is_refused_with_the_remedy(
     means = means_of(level)
     python = environment(open_folder / ".venv", reachable(means))
     (site(python) / "installed").mkdir(mode=0o700)
-    wanted = rf"may not read {site(python)}/installed. Do: `chmod -R o\+rX {site(python)}`"
+    wanted = rf"may not read {site(python)}/installed. Try: `chmod -R o\+rX {site(python)}`"
     with pytest.raises(SandboxError, match=wanted):
         Box(Limits(preload=()), str(python), means=means)
     (site(python) / "installed").chmod(0o755)
@@ -303,7 +303,7 @@ def test_what_is_hidden_and_not_there_yet_must_not_come_to_light(
     monkeypatch.setenv("PATH", f"{open_folder}:{os.environ['PATH']}")
     later = open_folder / "archive"
     jail_for("", Limits(), sys.executable, STANDARD, -1, [str(later)])
-    with pytest.raises(SandboxError, match=rf"would see {later}, .* Do: make it first, with `mkdir -p`"):
+    with pytest.raises(SandboxError, match=rf"would see {later}, .* Try: make it first, with `mkdir -p`"):
         jail_for("", Limits(), sys.executable, STRICT, -1, [str(later)])
     later.mkdir()
     assert str(later) in jail_for("", Limits(), sys.executable, STRICT, -1, [str(later)]).hidden
@@ -313,7 +313,7 @@ def test_without_namespaces_nothing_hidden_lies_in_what_may_be_read(open_folder:
     """A list of folders opens all that they hold. With them, it is covered."""
     (open_folder / "data" / "archive").mkdir(parents=True)
     limits, hidden = Limits(grants=Grants(read=(str(open_folder / "data"),))), [str(open_folder / "data" / "archive")]
-    with pytest.raises(SandboxError, match=rf"would see {hidden[0]}, .* Do: grant a folder that does not hold it"):
+    with pytest.raises(SandboxError, match=rf"would see {hidden[0]}, .* Try: grant a folder that does not hold it"):
         jail_for("", limits, sys.executable, STANDARD, -1, hidden)
     assert hidden[0] in jail_for("", limits, sys.executable, STRICT, -1, hidden).hidden
 

@@ -84,7 +84,7 @@ def test_what_was_not_tried_for_want_of_another_is_still_had() -> None:
 
 def test_an_interpreter_in_which_nothing_runs_is_an_error() -> None:
     """With its name and the reason."""
-    with pytest.raises(SandboxError, match=r"no candidate runs in python, not even a harmless one: it broke\. Do: "):
+    with pytest.raises(SandboxError, match=r"no candidate runs in python, not even a harmless one: it broke\. Try: "):
         find_best("python", OFFERED, lambda means: "it broke")
 
 
@@ -202,7 +202,7 @@ def test_an_interpreter_that_there_is_not_is_a_failure() -> None:
     """With the box's own words, but for its remedy."""
     failed = find_failure(PLAIN, "/nowhere/python")
     assert failed.startswith("the box does not start: no candidate process")
-    assert "Do:" not in failed
+    assert "Try:" not in failed
 
 
 def test_a_plain_box_that_claims_to_be_strict_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -52,7 +52,7 @@ def test_an_array_lies_in_the_segment(offset: int, shape: tuple[int, ...], dtype
 
 @pytest.mark.parametrize("size", [0, -1, 1.5, True])
 def test_a_size_is_a_whole_number_above_0(size: object) -> None:
-    with pytest.raises(ValueError, match="Do: "):
+    with pytest.raises(ValueError, match="Try: "):
         Segment(size)  # type: ignore[arg-type]
 
 

@@ -315,10 +315,10 @@ def test_builds_come_before_commands_and_commands_before_calls(box: Box) -> None
             session.build(["true"])
         for _ in range(2):
             session.run(["true"])
-        with pytest.raises(SandboxError, match=r"a build after a run, .* Do: build first, or in another session"):
+        with pytest.raises(SandboxError, match=r"a build after a run, .* Try: build first, or in another session"):
             session.build(["true"])
         session.call("count")
-        with pytest.raises(SandboxError, match=r"a run after a call, .* Do: run first, or in another session"):
+        with pytest.raises(SandboxError, match=r"a run after a call, .* Try: run first, or in another session"):
             session.run(["true"])
         assert session.call("count") == 2
 
@@ -377,7 +377,7 @@ def test_a_session_for_a_build_does_nothing_else(box: Box) -> None:
     with box.open(files(), "seed", 10, "build") as session:
         for ask in (lambda: session.run(["true"]), lambda: session.call("count")):
             with pytest.raises(
-                SandboxError, match=r"in a session that is for a build alone. Do: .* in another session"
+                SandboxError, match=r"in a session that is for a build alone. Try: .* in another session"
             ):
                 ask()
 
@@ -389,7 +389,7 @@ def test_where_programs_may_start_no_others_a_command_is_the_evaluators_mistake(
     try:
         with box.open(files(), "seed", 10) as session:
             for ask in (session.build, session.run):
-                with pytest.raises(SandboxError, match=r"the task grants it none. Do: compile with `candidate.build`"):
+                with pytest.raises(SandboxError, match=r"the task grants it none. Try: compile with `candidate.build`"):
                     ask(["true"])
             assert session.call("count") == 1
         with box.open(files(), "seed", 10, "build") as session:
@@ -449,13 +449,13 @@ def test_what_can_be_run_passes(argv: Any) -> None:
 @pytest.mark.parametrize(
     ("argv", "text", "message"),
     [
-        ("cc -O2", "", r"a command is a list of texts, the first its name, got 'cc -O2'. Do: write \["),
+        ("cc -O2", "", r"a command is a list of texts, the first its name, got 'cc -O2'. Try: write \["),
         ([], "", "a command is a list of texts"),
         ([""], "", "a command is a list of texts"),
         (["sh", Path("x")], "", "a command is a list of texts"),
-        (["sh", "a\0b"], "", "an argument of 'sh' holds a zero character. Do: "),
-        (["sh", "a" * 100_000], "", "more than 100000 bytes. Do: give long data as `input`"),
-        (["sh"], "größe", "the input of 'sh' has more than 6 bytes. Do: give less"),
+        (["sh", "a\0b"], "", "an argument of 'sh' holds a zero character. Try: "),
+        (["sh", "a" * 100_000], "", "more than 100000 bytes. Try: give long data as `input`"),
+        (["sh"], "größe", "the input of 'sh' has more than 6 bytes. Try: give less"),
     ],
 )
 def test_a_command_that_is_none_is_the_evaluators_mistake(argv: Any, text: str, message: str) -> None:
@@ -467,7 +467,7 @@ def test_a_command_that_is_none_is_the_evaluators_mistake(argv: Any, text: str, 
 @pytest.mark.parametrize("command", ["no-such-compiler-anywhere", "/no/such/compiler", "/"])
 def test_a_command_that_the_machine_lacks_is_told_with_its_remedy(command: str) -> None:
     """It is no failure of the program."""
-    with pytest.raises(SandboxError, match=f"no command '{command}', which the task's evaluator runs. Do: install it"):
+    with pytest.raises(SandboxError, match=f"no command '{command}', which the task's evaluator runs. Try: install it"):
         check_command([command], "", 0)
 
 
@@ -489,14 +489,14 @@ def test_names_of_files_in_the_candidates_folder_pass() -> None:
 @pytest.mark.parametrize("names", ["kernel.so", [b"kernel.so"], ["a", "a"]])
 def test_names_that_are_no_list_of_texts_are_the_evaluators_mistake(names: Any) -> None:
     """With an example of one."""
-    with pytest.raises(SandboxError, match=r"named by a list of texts, each once, got .* Do: write \["):
+    with pytest.raises(SandboxError, match=r"named by a list of texts, each once, got .* Try: write \["):
         check_names(names)
 
 
 @pytest.mark.parametrize("name", ["", ".", "/etc/passwd", "../x", "a/../../x", "a\0b"])
 def test_a_name_that_leads_out_of_the_folder_is_the_evaluators_mistake(name: str) -> None:
     """And one that names nothing."""
-    with pytest.raises(SandboxError, match=r"names no file in the candidate's folder\. Do: "):
+    with pytest.raises(SandboxError, match=r"names no file in the candidate's folder\. Try: "):
         check_names(["fine", name])
 
 

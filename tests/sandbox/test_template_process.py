@@ -60,10 +60,10 @@ def test_there_is_always_a_path() -> None:
         (
             Limits(preload=("no_such_module_x",)),
             sys.executable,
-            "no_such_module_x preloaded: ModuleNotFoundError: No module named 'no_such_module_x'. Do: install",
+            "no_such_module_x preloaded: ModuleNotFoundError: No module named 'no_such_module_x'. Try: install",
         ),
-        (Limits(), "/no/such/python", "with '/no/such/python'.*No such file.*Do: name a Python"),
-        (Limits(), "/bin/false", "/bin/false: the template has ended. Do: try that Python"),
+        (Limits(), "/no/such/python", "with '/no/such/python'.*No such file.*Try: name a Python"),
+        (Limits(), "/bin/false", "/bin/false: the template has ended. Try: try that Python"),
     ],
 )
 def test_a_template_that_cannot_start_says_why(limits: Limits, python: str, message: str) -> None:

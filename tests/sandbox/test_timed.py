@@ -173,7 +173,7 @@ def test_a_session_without_a_clock_says_so() -> None:
     channel = Channel(100, 100)
     channel.hand_over()
     session = Session(channel, lambda _: SessionReport(0, True, 0.0, 0, 0), 1.0, Limits(), "timed")
-    with pytest.raises(TimingUnavailable, match="Do: "):
+    with pytest.raises(TimingUnavailable, match="Try: "):
         session.timed("nothing")
     session.close()
 

@@ -219,7 +219,7 @@ def test_what_does_not_answer_is_refused_with_the_remedy(lines: str, tmp_path: P
     python = tmp_path / "python"
     python.write_text(f"#!/bin/sh\n{lines}\n")
     python.chmod(0o755)
-    with pytest.raises(SandboxError, match=r"does not say which files it needs .*Do: try it by hand"):
+    with pytest.raises(SandboxError, match=r"does not say which files it needs .*Try: try it by hand"):
         paths_of(str(python), PATH)
 
 

@@ -90,7 +90,7 @@ def test_only_those_that_may_be_used_are_drawn() -> None:
 
 
 def test_a_bandit_without_operators_is_refused() -> None:
-    with pytest.raises(ConfigError, match=r"needs an operator, got none\. Do: "):
+    with pytest.raises(ConfigError, match=r"needs an operator, got none\. Try: "):
         Bandit(())
 
 
@@ -386,7 +386,7 @@ def test_a_bandit_over_models_takes_no_notice_of_steps_without_one() -> None:
     bandit.tell(settled(1, "", 0, Evaluation.ok(0.0)))
     bandit.tell(settled(2, "a", 1, Evaluation.ok(1.0)))
     assert bandit.shares() == {"a": 0.5, "b": 0.5}
-    with pytest.raises(ConfigError, match=r"needs a model, got none\. Do: "):
+    with pytest.raises(ConfigError, match=r"needs a model, got none\. Try: "):
         Bandit((), arm_of="model")
 
 

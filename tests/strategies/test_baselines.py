@@ -111,12 +111,12 @@ def test_an_operator_that_wants_more_than_one_elite_is_none_for_a_baseline() -> 
     actions = [pool.ask(view, rng) for _ in range(50)]
     assert {action.selection.operator for action in actions if isinstance(action, Propose)} == {"second"}
     view.operators = ("first", "third")
-    with pytest.raises(ConfigError, match=r"needs an operator that changes one program, got first, third\. Do: "):
+    with pytest.raises(ConfigError, match=r"needs an operator that changes one program, got first, third\. Try: "):
         pool.ask(view, rng)
 
 
 def test_a_baseline_without_operators_is_refused() -> None:
-    with pytest.raises(ConfigError, match=r"needs an operator that learns nothing, got none\. Do: "):
+    with pytest.raises(ConfigError, match=r"needs an operator that learns nothing, got none\. Try: "):
         Baseline((), {"seed"})
 
 

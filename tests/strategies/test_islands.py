@@ -150,7 +150,7 @@ def test_where_no_operator_finds_a_parent_the_campaign_ends_with_the_remedy(rehe
     strategy = Islands(IslandsSettings(), ("fix",))
     for event in campaign.events:
         strategy.tell(event)
-    with pytest.raises(ConfigError, match=r"fix wants? several parents, or a program that failed\. Do: name one more"):
+    with pytest.raises(ConfigError, match=r"fix wants? several parents, or a program that failed\. Try: name one more"):
         strategy.ask(campaign, campaign.rng(1))
     campaign.start(Propose(Selection("diff", parents=(1,))))
     assert strategy.ask(campaign, campaign.rng(1)) == Wait()

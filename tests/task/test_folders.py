@@ -62,14 +62,14 @@ def test_an_unknown_name_is_answered_with_what_could_be_meant(tmp_path: Path, mo
 @pytest.mark.parametrize(
     ("reference", "message"),
     [
-        ("empty", "the folder 'empty' has no task.toml and no problem.py. Do: write one"),
+        ("empty", "the folder 'empty' has no task.toml and no problem.py. Try: write one"),
         (".", "the folder '.' has no task.toml and no problem.py"),
         ("file.txt", "a task is a folder with a task.toml, or one Python file, got the file 'file.txt'"),
         (
             "nowhere/at/all",
-            "there is no task folder 'nowhere/at/all'. Do: check the path, or name one of cfr_variant, circle_packing",
+            "there is no task folder 'nowhere/at/all'. Try: check the path, or name one of cfr_variant, circle_packing",
         ),
-        ("gone.py", "there is no file 'gone.py'. Do: check the path"),
+        ("gone.py", "there is no file 'gone.py'. Try: check the path"),
         ("~nobody", "no task is called '~nobody'"),
     ],
 )
@@ -96,7 +96,7 @@ def test_every_kind_is_a_task_that_loads(kind: str) -> None:
     """Below tasks/, under its name."""
     place = folders.create("mine", kind)
     assert (place, load("mine").name) == (Path("tasks/mine"), "mine")
-    assert "Do: " not in load("mine").brief
+    assert "Try: " not in load("mine").brief
 
 
 def test_the_kinds_are_those_of_the_command_line() -> None:
@@ -144,14 +144,14 @@ def test_what_is_no_part_of_a_task_is_not_copied(elsewhere: Path) -> None:
 def test_nothing_is_overwritten_and_nothing_half_written(elsewhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A disk that fills up leaves no folder behind."""
     folders.create("mine", "function")
-    with pytest.raises(TaskError, match=r"there is something at 'tasks/mine' already. Do: "):
+    with pytest.raises(TaskError, match=r"there is something at 'tasks/mine' already. Try: "):
         folders.create("mine", "one-file")
 
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("shutil.copytree", full)
-    with pytest.raises(TaskError, match=r"cannot be written to 'tasks/other': No space left on device. Do: "):
+    with pytest.raises(TaskError, match=r"cannot be written to 'tasks/other': No space left on device. Try: "):
         folders.create("other", "function")
     assert [path.name for path in (elsewhere / "tasks").iterdir()] == ["mine"]
 
@@ -171,4 +171,4 @@ def test_what_cannot_be_meant_is_refused(name: str, kind: str, target: Path | No
     with pytest.raises(TaskError) as caught:
         folders.create(name, kind, target)
     assert message in str(caught.value)
-    assert "Do: " in str(caught.value)
+    assert "Try: " in str(caught.value)

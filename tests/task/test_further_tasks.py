@@ -107,9 +107,9 @@ def test_its_errors_name_its_own_file(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("reference", "message"),
     [
-        ("softmax/trition", "no task is called 'softmax/trition'. Did you mean 'softmax/triton'? Do: "),
-        ("sofmax/triton", "no task is called 'sofmax/triton'. Did you mean 'softmax/triton'? Do: `evolve task list`"),
-        ("tasks/softmax/search.toml", "Do: name the folder; a further task of a folder is a file of"),
+        ("softmax/trition", "no task is called 'softmax/trition'. Did you mean 'softmax/triton'? Try: "),
+        ("sofmax/triton", "no task is called 'sofmax/triton'. Did you mean 'softmax/triton'? Try: `evolve task list`"),
+        ("tasks/softmax/search.toml", "Try: name the folder; a further task of a folder is a file of"),
         ("softmax/task", "no task is called 'softmax/task'."),
         ("softmax/search", "no task is called 'softmax/search'."),
     ],

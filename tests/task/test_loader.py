@@ -181,9 +181,12 @@ def test_parameters_can_be_set_and_keep_their_type(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"m": 1}, "the task has no parameter 'm'. Known: exact, kind, n, scale. Do: set one of n, scale, kind, exact"),
+        (
+            {"m": 1},
+            "the task has no parameter 'm'. Known: exact, kind, n, scale. Try: set one of n, scale, kind, exact",
+        ),
         ({"kin": "x"}, "the task has no parameter 'kin'. Did you mean 'kind'?"),
-        ({"n": 1.5}, "parameter 'n' is a whole number (the task has 5), got 1.5. Do: set it to a whole number"),
+        ({"n": 1.5}, "parameter 'n' is a whole number (the task has 5), got 1.5. Try: set it to a whole number"),
         ({"n": True}, "parameter 'n' is a whole number (the task has 5), got True"),
         ({"scale": "big"}, "parameter 'scale' is a number (the task has 1.5), got 'big'"),
         ({"scale": float("nan")}, "parameter 'scale' is a finite number, got nan"),
@@ -201,7 +204,9 @@ def test_a_parameter_that_does_not_fit_is_refused(folder: Path, parameters: dict
 def test_a_task_without_parameters_says_so(tmp_path: Path) -> None:
     """There is nothing to choose from."""
     folder = written(tmp_path / "bare", {"task.toml": "schema = 1", "README.md": "", "seed.py": "", "evaluator.py": ""})
-    with pytest.raises(TaskError, match=r"the task has no parameter 'n'. Do: leave it out, the task has no parameters"):
+    with pytest.raises(
+        TaskError, match=r"the task has no parameter 'n'. Try: leave it out, the task has no parameters"
+    ):
         load(folder, {"n": 1})
 
 
@@ -259,7 +264,7 @@ def test_a_byte_order_mark_is_refused(folder: Path, name: str) -> None:
     """No reader of the file expects one: Python would say that the seed does not parse."""
     (folder / name).write_bytes(b"\xef\xbb\xbf" + (folder / name).read_bytes())
     assert error_of(folder) == (
-        f"{folder / name}: this begins with a byte order mark (BOM). Do: save it as UTF-8 without one"
+        f"{folder / name}: this begins with a byte order mark (BOM). Try: save it as UTF-8 without one"
     )
 
 
@@ -275,7 +280,7 @@ def test_a_wrong_key_is_shown_with_the_file_and_its_path(folder: Path) -> None:
     (folder / "task.toml").write_text("schema = 1\n[[stages]]\nsecond = 3\n")
     assert (
         error_of(folder)
-        == f"{folder / 'task.toml'}: unknown key 'stages[0].second'. Did you mean 'seconds'? Do: correct it; `evolve task schema --markdown` explains every key"
+        == f"{folder / 'task.toml'}: unknown key 'stages[0].second'. Did you mean 'seconds'? Try: correct it; `evolve task schema --markdown` explains every key"
     )
 
 
@@ -290,7 +295,7 @@ def test_a_file_that_cannot_be_read_is_one_clear_error(folder: Path) -> None:
     (folder / "data.bin").symlink_to("/proc/self/mem")
     error = error_of(folder)
     assert error.startswith(f"{folder}: the task cannot be read: ")
-    assert error.endswith("Do: make its files readable")
+    assert error.endswith("Try: make its files readable")
 
 
 def test_a_folder_in_the_place_of_a_file_is_no_file(folder: Path) -> None:
@@ -337,7 +342,7 @@ def test_a_stage_cannot_need_more_gpus_than_its_programs_may_use(tmp_path: Path)
     """It would lease what nobody can see."""
     toml = 'schema = 1\n[[stages]]\nname = "full"\nneeds = { gpus = 1 }\n'
     files = {"task.toml": toml, "README.md": "Do it.", "seed.py": "", "evaluator.py": ""}
-    assert "stage 'full' needs 1 GPUs, and `sandbox.gpu` grants its programs 0. Do: set gpu = 1" in error_of(
+    assert "stage 'full' needs 1 GPUs, and `sandbox.gpu` grants its programs 0. Try: set gpu = 1" in error_of(
         written(tmp_path / "small", files)
     )
 

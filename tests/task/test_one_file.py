@@ -91,7 +91,7 @@ def refused(path: Path, text: str) -> str:
     path.write_text(text)
     with pytest.raises(TaskError) as caught:
         load(path)
-    assert "Do: " in str(caught.value)
+    assert "Try: " in str(caught.value)
     return str(caught.value).removeprefix(str(path))
 
 
@@ -155,10 +155,10 @@ def test_the_version_is_that_of_the_file_alone(file: Path) -> None:
         ("sqrt(LIMIT)", "(lambda math: math)(LIMIT)", ""),
         ("sqrt(LIMIT)", "nowhere", ""),
         ("sqrt(LIMIT)", "math.sqrt(LIMIT)", ":31: the program uses 'math', which line 16 makes outside its block"),
-        ("sqrt(LIMIT)", "math.sqrt(LIMIT)", "Do: write `import math` inside the block"),
+        ("sqrt(LIMIT)", "math.sqrt(LIMIT)", "Try: write `import math` inside the block"),
         ("LIMIT = 9.0", "LIMIT = HELP", ":26: the program uses 'HELP', which line 20 makes outside its block"),
         ("value() for", "HELP for", ":45: the program uses 'HELP'"),
-        ("value() for", "HELP for", "Do: move 'HELP' into the block, or give it to the program as an argument"),
+        ("value() for", "HELP for", "Try: move 'HELP' into the block, or give it to the program as an argument"),
         ("def value()", "def value(of: HELP = 1)", ":29: the program uses 'HELP'"),
         ("sqrt(LIMIT)", "evaluate", ":31: the program uses 'evaluate', which line 39 makes outside its block"),
     ],
@@ -233,7 +233,7 @@ def test_what_is_no_task_is_refused_with_its_line(file: Path, text: str, message
 
 def test_a_file_that_is_not_there_or_no_text_is_refused(tmp_path: Path) -> None:
     """One error each."""
-    with pytest.raises(TaskError, match=r"there is no file .*gone.py.* Do: check the path"):
+    with pytest.raises(TaskError, match=r"there is no file .*gone.py.* Try: check the path"):
         load(tmp_path / "gone.py")
     (tmp_path / "bytes.py").write_bytes(b"\xff")
     with pytest.raises(TaskError, match="is not a text in UTF-8"):

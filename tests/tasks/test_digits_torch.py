@@ -48,7 +48,7 @@ def twin(name: str) -> str:
 @pytest.mark.skipif(HAS_TORCH, reason="torch is installed")
 def test_without_torch_nothing_begins() -> None:
     """One error that says how to get it."""
-    with pytest.raises(SandboxError, match=r"No module named 'torch'. Do: install .*`pip install 'evolve\[torch\]'`"):
+    with pytest.raises(SandboxError, match=r"No module named 'torch'. Try: install .*`pip install 'evolve\[torch\]'`"):
         Box(TASK.limits)
 
 

@@ -153,7 +153,7 @@ def test_a_law_that_cannot_be_is_the_evaluators_fault(judged: Judged) -> None:
     """And says what to set."""
     report = judged(SEED, {**TASK.parameters, "capacity": 50})
     assert report.evaluation.outcome is Outcome.INTERNAL
-    assert "Do: set 1 <= low <= high <= capacity" in report.texts[report.evaluation.feedback]
+    assert "Try: set 1 <= low <= high <= capacity" in report.texts[report.evaluation.feedback]
 
 
 def test_the_picture_is_drawn_from_what_is_stored(judged: Judged) -> None:

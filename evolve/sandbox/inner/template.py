@@ -165,7 +165,7 @@ def serve(control: socket.socket, jail: Jail, group: ControlGroup | None, kept: 
     for name in jail.preload if jail.template else ():
         importlib.import_module(name)
     if not all(folder.renew(_CLEANING) for folder in folders):
-        raise RuntimeError("a preloaded module has left files that cannot be removed. Do: take it out of preload")
+        raise RuntimeError("a preloaded module has left files that cannot be removed. Try: take it out of preload")
     if LINUX:
         prctl(PR_SET_CHILD_SUBREAPER, 1)
     _check_single_threaded()
@@ -212,7 +212,7 @@ def _keep_low_numbers_taken() -> None:
 def _check_single_threaded() -> None:
     if not single_threaded():
         raise RuntimeError(
-            "a preloaded module has started a thread: a fork would hang. Do: take it out of preload, or grant `template = false`"
+            "a preloaded module has started a thread: a fork would hang. Try: take it out of preload, or grant `template = false`"
         )
 
 

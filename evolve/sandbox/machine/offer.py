@@ -82,7 +82,7 @@ def explain_unreached(least: Level, found: ProbeResult) -> str:
     accept = f"or accept it on a machine that holds nothing of value: --sandbox {found.level}"
     return (
         f"candidates are to be isolated at least at {str(least)!r}, and this machine reaches {str(found.level)!r}: {describe_causes(found)}."
-        f"{danger} Do: {describe_remedies(found)}; {accept}. {PAGE} has the ways, `evolve sandbox probe` the details"
+        f"{danger} Try: {describe_remedies(found)}; {accept}. {PAGE} has the ways, `evolve sandbox probe` the details"
     )
 
 

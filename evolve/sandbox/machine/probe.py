@@ -96,7 +96,7 @@ def find_best(python: str, offered: ProbeResult, find_failure: Callable[[Means],
             findings = tuple(_correct(finding, means, offered, failures) for finding in offered.findings)
             return ProbeResult(python, means, findings)
     raise SandboxError(
-        f"no candidate runs in {python}, not even a harmless one: {failures[PLAIN]}. Do: try that Python by hand"
+        f"no candidate runs in {python}, not even a harmless one: {failures[PLAIN]}. Try: try that Python by hand"
     )
 
 
@@ -124,7 +124,7 @@ def find_failure(means: Means, python: str = sys.executable) -> str:
             failures = (_attempt(box, attempt, target) for attempt in attempts_at(means.level))
             return next(filter(None, failures), "")
     except SandboxError as error:
-        cause, _, _ = str(error).partition(". Do: ")
+        cause, _, _ = str(error).partition(". Try: ")
         return f"the box does not start: {cause}"
 
 

@@ -239,7 +239,7 @@ def _ask(python: str, programs: str, libraries: str, preload: tuple[str, ...] = 
 
 def _silent(python: str, reason: str) -> SandboxError:
     return SandboxError(
-        f"{python!r} does not say which files it needs ({reason}). Do: try it by hand, or name another Python"
+        f"{python!r} does not say which files it needs ({reason}). Try: try it by hand, or name another Python"
     )
 
 

@@ -20,7 +20,7 @@ def _own_path(monkeypatch):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "there is no function instances(rng, parameters). Do: write it"),
+        ("", "there is no function instances(rng, parameters). Try: write it"),
         (
             HALVES.replace("def check(instance, answer)", "def check(answer)"),
             "check(answer) cannot be called with (instance, answer)",
@@ -59,18 +59,18 @@ def test_the_module_is_a_file_of_the_folder(tmp_path, file):
     (tmp_path / "problem.py").write_text(HALVES)
     (tmp_path / "task").mkdir()
     (tmp_path / "task" / "problem.txt").write_text(HALVES)
-    with pytest.raises(TaskError, match=r"Do: "):
+    with pytest.raises(TaskError, match=r"Try: "):
         load(tmp_path / "task", file)
 
 
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("return instance / 2\n", "return 0\n", "reference() returned 0. Do: return a finite number above 0"),
-        ("return instance / 2\n", "return True\n", "reference() returned True. Do: return a finite number above 0"),
-        ("or 1e-9", "and float('nan')", "value() returned nan. Do: return a finite number above 0"),
-        ('return "" if', "return None if", "check() returned None. Do: return a text"),
-        ("return {", "return [] or {} and {", "instances() returned {}. Do: return a sequence of instances"),
+        ("return instance / 2\n", "return 0\n", "reference() returned 0. Try: return a finite number above 0"),
+        ("return instance / 2\n", "return True\n", "reference() returned True. Try: return a finite number above 0"),
+        ("or 1e-9", "and float('nan')", "value() returned nan. Try: return a finite number above 0"),
+        ('return "" if', "return None if", "check() returned None. Try: return a text"),
+        ("return {", "return [] or {} and {", "instances() returned {}. Try: return a sequence of instances"),
     ],
 )
 def test_what_breaks_the_contract_names_the_function(tmp_path, old, new, said):

@@ -224,7 +224,7 @@ def test_the_picture_has_a_bar_for_each_kind(tmp_path):
     ("text", "said"),
     [
         (DOUBLES.replace("rng.random(2).tolist()", "[1.0, 2.0]"), "gave the same instance twice (few 2 numbers)"),
-        (DOUBLES.replace('"few"', 'f"few {rng.random()}"'), "Do: give as many of the same kinds each time"),
+        (DOUBLES.replace('"few"', 'f"few {rng.random()}"'), "Try: give as many of the same kinds each time"),
     ],
 )
 def test_what_a_module_must_not_do(tmp_path, text, said):

@@ -56,7 +56,7 @@ def test_few_seeds_are_told_to_be_too_few_without_a_p(seeds, many, least):
     one = found(arm("a", [0.0] * seeds), arm("b", [9.0] * seeds))
     assert report.list_findings(one)[0] == (
         f"Nothing can be concluded of b and a from {many} of one seed: however far apart they were, p would be {least}, so that none is told. "
-        "Do: run at least 6 seeds."
+        "Try: run at least 6 seeds."
     )
     headings, rows = report.duel_table(one)
     assert [dict(zip(headings, row, strict=True))["p"] for row in rows] == ["-"]

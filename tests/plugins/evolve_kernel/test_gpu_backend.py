@@ -255,8 +255,8 @@ def test_a_claim_that_cannot_be_is_refused(claim: object, reason: str) -> None:
 @pytest.mark.parametrize(
     ("toml", "message"),
     [
-        (TOML.replace("gpu = 1", "gpu = 0"), "is evaluated on a GPU, and has a stage without one. Do: write gpu = 1"),
-        (TOML + "[[stages]]\nneeds = { gpus = 0 }\n", "has a stage without one. Do: write gpu = 1"),
+        (TOML.replace("gpu = 1", "gpu = 0"), "is evaluated on a GPU, and has a stage without one. Try: write gpu = 1"),
+        (TOML + "[[stages]]\nneeds = { gpus = 0 }\n", "has a stage without one. Try: write gpu = 1"),
         (
             TOML.replace("double.py", "double.pyx").replace('entry = "double"', 'entry = ""'),
             "one file with the suffix .py, got none",
@@ -277,7 +277,7 @@ def test_a_python_without_torch_says_so(task: Task, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(gpu_backend, "_IMPORTED", ("no_such_torch", "numpy", "no_such_triton"))
     with pytest.raises(
         TaskError,
-        match=r"no kernels in triton: this Python has no no_such_torch and no no_such_triton. Do: pip install",
+        match=r"no kernels in triton: this Python has no no_such_torch and no no_such_triton. Try: pip install",
     ):
         GpuBackend(task, SETTINGS)
 
@@ -286,11 +286,11 @@ def test_a_machine_without_nvidia_s_compiler_says_so(task: Task, monkeypatch: py
     """Of kernels in CUDA."""
 
     def none() -> Any:
-        raise OSError("there is no library nvrtc. Do: install torch")
+        raise OSError("there is no library nvrtc. Try: install torch")
 
     monkeypatch.setattr(gpu_backend, "compiler", none)
     cuda_task = replace(task, seed=Program({"double.cu": ""}))
-    with pytest.raises(TaskError, match=r"evaluates no kernels in cuda: there is no library nvrtc. Do: install torch"):
+    with pytest.raises(TaskError, match=r"evaluates no kernels in cuda: there is no library nvrtc. Try: install torch"):
         GpuBackend(cuda_task, SETTINGS.model_copy(update={"language": "cuda"}))
 
 

@@ -53,7 +53,7 @@ def test_what_cannot_be_judged_by_is_an_error(settings, said):
 @pytest.mark.usefixtures("no_compiler")
 def test_a_machine_without_a_compiler_is_told_before_a_campaign(tmp_path):
     """When the evaluator is loaded."""
-    with pytest.raises(TaskError, match=r"compiled by 'cc', and this machine has no such command. Do: install"):
+    with pytest.raises(TaskError, match=r"compiled by 'cc', and this machine has no such command. Try: install"):
         Kernel(KernelSettings(**MINIMAL)).stages(doubling(tmp_path))
 
 
@@ -97,7 +97,7 @@ def test_a_machine_without_a_lister_is_told_before_a_campaign(tmp_path, monkeypa
     compiler.cache_clear()
     there = shutil.which
     monkeypatch.setattr(shutil, "which", lambda command: None if command == "objdump" else there(command))
-    with pytest.raises(TaskError, match=r"listed by 'objdump', and this machine has no such command. Do: install"):
+    with pytest.raises(TaskError, match=r"listed by 'objdump', and this machine has no such command. Try: install"):
         Kernel(KernelSettings(**MINIMAL)).stages(doubling(tmp_path))
     compiler.cache_clear()
 

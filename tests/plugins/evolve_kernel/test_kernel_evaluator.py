@@ -107,7 +107,7 @@ def test_shapes_that_are_too_small_are_the_tasks_fault(judge: Judge) -> None:
     """No program's."""
     report = judge(count=64)
     assert report.evaluation.outcome is Outcome.INTERNAL
-    assert "Do: give larger shapes" in told(report)
+    assert "Try: give larger shapes" in told(report)
 
 
 @pytest.mark.skipif(shutil.which("c++") is None, reason="there is no C++ compiler")

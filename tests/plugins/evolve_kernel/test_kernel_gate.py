@@ -76,7 +76,7 @@ def test_an_object_without_the_function_is_refused(tmp_path):
     assert "does not define the function 'doubled'" in refused(compiled(tmp_path, "static const int nothing = 3;\n"))
     assert "does not define the function 'doubled'" in refused(compiled(tmp_path, "const int doubled = 3;\n"))
     misspelt = refused(compiled(tmp_path, "int dubled(int a) { return a; }\nint more(int a) { return a; }\n"))
-    said = "it does not define the function 'doubled', but 'dubled, more'. Do: name it 'doubled', and make all others static"
+    said = "it does not define the function 'doubled', but 'dubled, more'. Try: name it 'doubled', and make all others static"
     assert misspelt == said
 
 

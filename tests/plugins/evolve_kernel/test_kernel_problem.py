@@ -33,14 +33,14 @@ def problem(tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("def shapes", "def forms", "there is no function shapes(parameters). Do: write it"),
-        ("def work(shape)", "def work()", "work() cannot be called with (shape). Do: write work(shape)"),
-        ('REGIMES = ("small", "large")', "REGIMES = ()", "REGIMES is (). Do: name the kinds of inputs"),
+        ("def shapes", "def forms", "there is no function shapes(parameters). Try: write it"),
+        ("def work(shape)", "def work()", "work() cannot be called with (shape). Try: write work(shape)"),
+        ('REGIMES = ("small", "large")', "REGIMES = ()", "REGIMES is (). Try: name the kinds of inputs"),
         ('REGIMES = ("small", "large")', 'REGIMES = "small"', "REGIMES is 'small'"),
         (
             'TOLERANCE = {"out": 1e-6}',
             'TOLERANCE = {"out": -1}',
-            "TOLERANCE is {'out': -1}. Do: give a number from 0 on",
+            "TOLERANCE is {'out': -1}. Try: give a number from 0 on",
         ),
         (
             "import numpy as np",
@@ -62,7 +62,7 @@ def test_the_module_is_a_python_file_of_the_folder(tmp_path, file):
     (tmp_path / "task").mkdir()
     (tmp_path / "problem.py").write_text(DOUBLING)
     (tmp_path / "task" / "problem.txt").write_text(DOUBLING)
-    with pytest.raises(TaskError, match="Do: "):
+    with pytest.raises(TaskError, match="Try: "):
         load(tmp_path / "task", file)
 
 
@@ -86,24 +86,24 @@ def test_what_a_module_gives_comes_as_values(problem):
 @pytest.mark.parametrize(
     ("old", "new", "act", "said"),
     [
-        ("return [{", "return [] and [{", "shapes", "shapes() returned []. Do: return a list of shapes"),
+        ("return [{", "return [] and [{", "shapes", "shapes() returned []. Try: return a list of shapes"),
         ('{"count": count}', '{"count": 1.5}', "shapes", "each a mapping of names to whole numbers above 0"),
         (".astype(np.float32)}", "}", "inputs", "make_inputs() returned"),
-        ('{"given": (', '{"taken": (', "inputs", "Do: return a mapping with an array for each of given"),
+        ('{"given": (', '{"taken": (', "inputs", "Try: return a mapping with an array for each of given"),
         ('"out": 2.0 *', '"out": 2.0 * np.ones((4, 1)) *', "expected", "oracle() returned"),
-        ("return 8 * ", "return 0 * ", "work", "work() returned (0, 4). Do: return two whole numbers"),
+        ("return 8 * ", "return 0 * ", "work", "work() returned (0, 4). Try: return two whole numbers"),
         ('"out": 1e-6', "", "arguments", "nothing says what is right for the output 'out'"),
         (
             "2.0 * inputs",
             "2 * inputs[0] + inputs",
             "expected",
-            "oracle() raised KeyError: 0 (line 24) on count 4. Do: mend it",
+            "oracle() raised KeyError: 0 (line 24) on count 4. Try: mend it",
         ),
         (
             ".astype(np.float64)",
             "",
             "expected",
-            "oracle() returned float32(4,). Do: return an array of the shape (4,) and type float64",
+            "oracle() returned float32(4,). Try: return an array of the shape (4,) and type float64",
         ),
         (
             'return {"given"',

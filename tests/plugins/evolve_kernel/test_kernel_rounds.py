@@ -177,7 +177,7 @@ def test_a_seed_that_fails_is_the_tasks_fault(measure, theirs):
 
 def test_a_seed_that_is_too_quick_for_the_clock_is_the_tasks_fault(measure):
     """The remedy is a larger shape."""
-    with pytest.raises(TaskError, match=r"the seed takes 20 microseconds on count .* Do: give larger shapes"):
+    with pytest.raises(TaskError, match=r"the seed takes 20 microseconds on count .* Try: give larger shapes"):
         measure(Played(PlayedSide([1e-3]), PlayedSide([2e-5])))
 
 

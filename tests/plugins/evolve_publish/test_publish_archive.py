@@ -37,7 +37,7 @@ def test_a_later_export_of_it_replaces_the_first_when_asked(found, tmp_path):
 
 def test_what_is_not_promoted_is_refused_with_what_brings_it(found):
     assert "is not promoted: only the best program is" in refused(found)
-    assert "Do: evolve run --continue number --budget 10m, and publish number/best" in refused(found)
+    assert "Try: evolve run --continue number --budget 10m, and publish number/best" in refused(found)
 
 
 def test_a_task_that_certifies_wants_a_certificate(tmp_path):

@@ -282,7 +282,7 @@ def test_what_is_wrong_with_a_problem_is_one_error(made: Callable[..., Judged], 
     """At the first judging; it is nobody's program's fault."""
     judged = made(", problem = 'other.py'")
     found = judged()
-    assert (found.evaluation.outcome, "Do: write it" in told(found)) == (Outcome.INTERNAL, True)
+    assert (found.evaluation.outcome, "Try: write it" in told(found)) == (Outcome.INTERNAL, True)
     (tmp_path / "other.py").write_text("x = 1\n")
     assert "there is no function data(parameters)" in told(judged())
     (tmp_path / "other.py").write_text("def data(parameters):\n    return [[0.0], [1.0]], [0, 5, 6]\n")
@@ -293,7 +293,7 @@ def test_what_is_wrong_with_a_problem_is_one_error(made: Callable[..., Judged], 
 def test_labels_are_whole_numbers_of_two_classes_at_least(tmp_path: Path, targets: str) -> None:
     """Read before any program is asked."""
     (tmp_path / "problem.py").write_text(f"def data(parameters):\n    return [[0.0], [1.0]], {targets}\n")
-    with pytest.raises(EvolveError, match="Do: return finite inputs"):
+    with pytest.raises(EvolveError, match="Try: return finite inputs"):
         load_problem(tmp_path, "problem.py").read({})
 
 

@@ -81,7 +81,7 @@ def test_a_plan_that_cannot_be_is_one_error(plan: tuple[str, int, int, int, str]
     """Which says what to set."""
     with pytest.raises(EvolveError, match=word) as error:
         Plan(*plan)
-    assert "Do: set" in str(error.value)
+    assert "Try: set" in str(error.value)
 
 
 def test_a_missing_parameter_is_named() -> None:

@@ -57,7 +57,7 @@ def test_a_failed_program_is_no_point_of_the_fitness() -> None:
 def test_what_is_missing_is_told_before_a_campaign_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
     """With what to install."""
     monkeypatch.setitem(sys.modules, "tensorboardX", None)
-    with pytest.raises(ConfigError, match=r"not installed. Do: pip install 'evolve\[tensorboard\]'"):
+    with pytest.raises(ConfigError, match=r"not installed. Try: pip install 'evolve\[tensorboard\]'"):
         load().tracker("tensorboard", {})
 
 

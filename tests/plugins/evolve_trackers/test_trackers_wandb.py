@@ -70,7 +70,7 @@ def test_a_campaign_that_goes_on_is_the_same_run(tmp_path: Path, runs: list[Fake
 def test_online_needs_a_key_from_the_environment(runs: list[FakeRun], monkeypatch: pytest.MonkeyPatch) -> None:
     """Found before a campaign is made."""
     with pytest.raises(
-        ConfigError, match=r"mode = 'online', and there is no key. Do: set the environment variable WANDB_API_KEY"
+        ConfigError, match=r"mode = 'online', and there is no key. Try: set the environment variable WANDB_API_KEY"
     ):
         load().tracker("wandb", {"mode": "online"})
     monkeypatch.setenv("WANDB_API_KEY", "x")
@@ -80,7 +80,7 @@ def test_online_needs_a_key_from_the_environment(runs: list[FakeRun], monkeypatc
 def test_what_is_missing_is_told_before_a_campaign_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
     """With what to install."""
     monkeypatch.setitem(sys.modules, "wandb", None)
-    with pytest.raises(ConfigError, match=r"not installed. Do: pip install 'evolve\[wandb\]'"):
+    with pytest.raises(ConfigError, match=r"not installed. Try: pip install 'evolve\[wandb\]'"):
         load().tracker("wandb", {})
 
 

@@ -33,7 +33,7 @@ def test_who_is_left_out_is_named_with_the_reason(browse, tmp_path):
     written = Written(tmp_path)
     written.seed(5.0)
     for _ in range(8):
-        written.failure(Outcome.SCREENED, "no number in seed.py. Do: write one")
+        written.failure(Outcome.SCREENED, "no number in seed.py. Try: write one")
     written.campaign.close()
     browser = browse(tmp_path)
     assert "Left out: tune_literals, no number in seed.py" in text_of(browser.get("/c/number/operators").text)

@@ -61,7 +61,7 @@ def test_calls_start_it_too_and_do_not_wait(stage):
 def test_a_check_that_runs_out_of_time_leaves_the_server_starting(stage):
     """The next check finds what the first has begun."""
     made = stage("--seconds", "0.6")
-    with pytest.raises(ModelDown, match=r"does not answer yet(.|\n)*Do: give it more time"):
+    with pytest.raises(ModelDown, match=r"does not answer yet(.|\n)*Try: give it more time"):
         made.check(seconds=0.3)
     made.check()
     assert len(made.starts()) == 1
@@ -172,7 +172,7 @@ def test_closing_ends_the_server_and_all_that_it_started(stage):
 def test_where_the_program_is_missing_nothing_is_started(stage):
     """And the error says how to get it."""
     made = stage(command="no-such-vllm")
-    with pytest.raises(ModelGone, match=r"there is no program 'no-such-vllm'\. Do: pip install vllm"):
+    with pytest.raises(ModelGone, match=r"there is no program 'no-such-vllm'\. Try: pip install vllm"):
         made.check()
 
 

@@ -66,7 +66,7 @@ def test_nothing_is_missing_where_there_are_as_many_gpus(installed, gpus):
 def test_too_few_gpus_are_an_error(installed):
     """With what there is, and what to do."""
     engine, devices = installed
-    with pytest.raises(ModelGone, match=r"needs 4 GPUs, and this machine shows 2\. Do: set gpus"):
+    with pytest.raises(ModelGone, match=r"needs 4 GPUs, and this machine shows 2\. Try: set gpus"):
         check_machine(VllmSettings(model="org/m", gpus=4), engine, devices)
 
 
@@ -88,5 +88,5 @@ def test_other_gpus_are_not_counted(installed):
 def test_a_missing_program_is_an_error(installed):
     """It is looked for where the engine looks."""
     _, devices = installed
-    with pytest.raises(ModelGone, match=r"there is no program 'vllm'\. Do: pip install vllm"):
+    with pytest.raises(ModelGone, match=r"there is no program 'vllm'\. Try: pip install vllm"):
         check_machine(VllmSettings(model="org/m"), {"PATH": "/no/such/folder"}, devices)

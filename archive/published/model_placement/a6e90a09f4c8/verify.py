@@ -15,7 +15,7 @@ try:
 except ImportError:
     sys.exit(
         "verify.py: the package `evolve` is not installed for this Python, and nothing was verified. "
-        "Do: install it, and run this again; MANIFEST.json has the SHA-256 of every file"
+        "Try: install it, and run this again; MANIFEST.json has the SHA-256 of every file"
     )
 
 if __name__ == "__main__":
