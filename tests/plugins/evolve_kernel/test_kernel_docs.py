@@ -1,4 +1,4 @@
-"""The page about kernels says what the settings say, and its example is judged."""
+"""The page about kernels says what the settings say, and its example is evaluated."""
 
 import json
 import re
@@ -44,9 +44,9 @@ def test_every_function_of_a_module_has_its_row() -> None:
     assert dict(told) == FUNCTIONS
 
 
-def test_the_flags_of_the_page_are_the_judges() -> None:
+def test_the_flags_of_the_page_are_the_evaluators() -> None:
     """A program that is written for others would be slower."""
-    told = re.search(r"The judge compiles with `([^`]*)`", PAGE)
+    told = re.search(r"The evaluator compiles with `([^`]*)`", PAGE)
     assert told is not None
     assert set(told[1].split()) <= set(FLAGS)
 
@@ -54,7 +54,7 @@ def test_the_flags_of_the_page_are_the_judges() -> None:
 @pytest.mark.integration
 @needs_compiler
 @needs_linux
-def test_the_task_of_the_page_can_be_judged(tmp_path: Path) -> None:
+def test_the_task_of_the_page_can_be_evaluated(tmp_path: Path) -> None:
     """Its seed, and what the search makes of it."""
     for name, content in FILES.items():
         (tmp_path / name).write_text(content, "utf-8")
