@@ -6,8 +6,7 @@ the run goes on."""
 import time
 from collections.abc import Callable
 
-from evolve.engine.jobs import Work
-from evolve.types import Measure, Outcome, ProgramId, RecordId
+from evolve.types import Measure, Origin, Outcome, ProgramId, RecordId
 
 CANARY = "canary"
 """Case of a `Measure` that evaluates the seed to tell a broken machine from a broken program."""
@@ -19,6 +18,11 @@ PASSES = 3
 """Canaries in a row that pass while every other evaluation fails, before the run ends."""
 _FIRST_WAIT, _LONGEST_WAIT = 1.0, 60.0
 """Seconds until the next canary; they double after each that fails."""
+
+
+def may_retry(origin: Origin, tries: int) -> bool:
+    """Returns whether a job that failed is to be evaluated once more, after so many failures before. A canary comes again by itself."""
+    return tries + 1 < TRIES and origin.case != CANARY
 
 
 class Outage:
@@ -53,10 +57,6 @@ class Outage:
             return ""
         return "the evaluator fails on the seed too, and did so for as long as `outage.wait_seconds` allows"
 
-    def may_retry(self, work: Work) -> bool:
-        """Returns whether a job that failed is to be evaluated once more. A canary comes again by itself."""
-        return work.tries + 1 < TRIES and work.origin.case != CANARY
-
     def canary(self, seed_record: RecordId) -> Measure | None:
         """Returns the evaluation of the seed when it is due; one is under way at a time."""
         if self._under_way or self._clock() < self._next:
@@ -64,9 +64,9 @@ class Outage:
         self._under_way = True
         return Measure(seed_record, self._seed, why="evaluations that fail", case=CANARY)
 
-    def record(self, work: Work, outcome: Outcome) -> None:
+    def record(self, origin: Origin, outcome: Outcome) -> None:
         """Takes the outcome of an evaluation that is not tried again."""
-        is_canary = work.origin.case == CANARY
+        is_canary = origin.case == CANARY
         if is_canary:
             self._under_way = False
         if outcome is not Outcome.INTERNAL:

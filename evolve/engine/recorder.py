@@ -14,7 +14,7 @@ from evolve.campaign.refusals import TIRED
 from evolve.campaign.state import BOUND, INTEGRITY, NOISE
 from evolve.engine.jobs import Jobs, Work, proposal_origin
 from evolve.engine.metering import Answered
-from evolve.engine.outage import Outage
+from evolve.engine.outage import Outage, may_retry
 from evolve.engine.screening import Draft, Fingerprint, Screening
 from evolve.evaluation import Report, decode_report
 from evolve.sandbox.output import quoted, readable
@@ -227,10 +227,10 @@ class Recorder:
         report = decode_report(result)
         evaluation = report.evaluation
         internal = evaluation.outcome is Outcome.INTERNAL
-        if internal and self._outage.may_retry(work):
+        if internal and may_retry(work.origin, work.tries):
             yield replace(work, tries=work.tries + 1)
             return
-        self._outage.record(work, evaluation.outcome)
+        self._outage.record(work.origin, evaluation.outcome)
         yield from self._settle(work, report)
         if internal and self._outage.verdict and self.failure is None:
             what = f"{self._outage.verdict}; the last failure"

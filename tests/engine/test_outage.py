@@ -7,17 +7,15 @@ from loop_fakes import FakeExecutor, Seen, near_seven, number_of
 from model_fakes import FakeModel, members, with_operators
 
 from evolve.engine import loop, outage, run
-from evolve.engine.jobs import Work
-from evolve.engine.outage import CANARY, IN_A_ROW, PASSES, Outage
+from evolve.engine.outage import CANARY, IN_A_ROW, PASSES, Outage, may_retry
 from evolve.engine.scheduler import BudgetWatch, Load, Scheduler
-from evolve.evaluation import Job, Report
+from evolve.evaluation import Report
 from evolve.types import (
     NOBODYS_FAULT,
     Evaluation,
     Measure,
     Origin,
     Outcome,
-    Program,
     ProgramId,
     SandboxError,
     Settled,
@@ -26,6 +24,8 @@ from evolve.types import (
 )
 
 SEED = ProgramId("seed")
+PROGRAM = Origin("proposal", 1)
+SEED_AGAIN = Origin("measurement", 1, case=CANARY)
 
 
 class Clock:
@@ -36,14 +36,6 @@ class Clock:
 
     def __call__(self) -> float:
         return self.now
-
-
-def work(kind="proposal", *, case="", tries=0):
-    return Work(Origin(kind, 1, case=case), Program({"seed.py": ""}), Job("1.0", "evaluate"), tries=tries)
-
-
-PROGRAM = work()
-SEED_AGAIN = work("measurement", case=CANARY)
 
 
 def start_outage(wait_seconds=60.0, seed=SEED):
@@ -57,18 +49,18 @@ def start_outage(wait_seconds=60.0, seed=SEED):
 
 
 @pytest.mark.parametrize(
-    ("tried", "again"),
+    ("origin", "tries", "again"),
     [
-        (PROGRAM, True),
-        (work(tries=1), False),
-        (work("measurement"), True),
-        (work("seed"), True),
-        (SEED_AGAIN, False),
+        (PROGRAM, 0, True),
+        (PROGRAM, 1, False),
+        (Origin("measurement", 1), 0, True),
+        (Origin("seed", 0), 0, True),
+        (SEED_AGAIN, 0, False),
     ],
 )
-def test_a_job_that_the_machinery_failed_is_tried_once_more(tried, again):
+def test_a_job_that_the_machinery_failed_is_tried_once_more(origin, tries, again):
     """A canary is not: it comes again anyhow."""
-    assert Outage(SEED, 60.0, Clock()).may_retry(tried) is again
+    assert may_retry(origin, tries) is again
 
 
 def test_after_failures_in_a_row_one_canary_is_asked_for():
