@@ -272,8 +272,11 @@ class NoveltySection(SettingsSection):
 
 
 class OutageSection(SettingsSection):
-    """`outage.*`: what a campaign does when its models are down."""
+    """`outage.*`: what a campaign does when its machine or its models are down."""
 
+    wait_seconds: FiniteFloat = Field(
+        default=600.0, ge=0, description="how long it waits while evaluations of the seed fail, too, before it gives up"
+    )
     model_wait_seconds: FiniteFloat = Field(
         default=1800.0, ge=0, description="how long it waits for a model that is down before it does without it"
     )
@@ -381,8 +384,7 @@ def restore_settings(values: Mapping[str, Any]) -> Settings:
     """Settings that a log holds; it may be older than the removal of a key."""
     # Keys that earlier versions wrote; nothing depends on them any more.
     kept = {_RENAMED.get(key, key): value for key, value in values.items() if key != "cache"}
-    outage = {key: value for key, value in values.get("outage", {}).items() if key != "wait_seconds"}
-    return validate_settings({**kept, "outage": outage})
+    return validate_settings(kept)
 
 
 def _explain(error: ValidationError) -> str:

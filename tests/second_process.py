@@ -11,18 +11,19 @@ from contextlib import closing
 from evolve.evaluation import LocalExecutor
 from evolve.hookspecs import ExecutorEntry, ExecutorRequest, Settings, hookimpl
 from evolve.protocols import Executor
+from evolve.sandbox.means import Means
 from evolve.types import Description, Needs, SandboxError, Task, canonical
 from evolve.types.codec import decode, encode
 
 
 class SecondProcess:
-    """Sends each job as a line to the process, which answers with a line; one at a time."""
+    """Sends each job as a line to the process, which answers with a line; one at a time. Candidates are confined there as the request says."""
 
     def __init__(self, request: ExecutorRequest) -> None:
         command = [sys.executable, "-m", "tests.second_process"]
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self._turn = threading.Lock()
-        self._description = decode(Description, json.loads(self._ask(canonical(encode(request.task)).encode())))
+        self._description = decode(Description, json.loads(self._ask(_format_request(request))))
         self._pool = ThreadPoolExecutor(request.slots)
         self._futures: dict[str, Future[bytes]] = {}
 
@@ -58,6 +59,10 @@ class SecondProcess:
         self._process.__exit__(None, None, None)
 
 
+def _format_request(request: ExecutorRequest) -> bytes:
+    return canonical([encode(request.task), encode(request.means), list(map(str, request.hidden))]).encode()
+
+
 def _second(settings: Settings, request: ExecutorRequest) -> Executor:
     return SecondProcess(request)
 
@@ -69,9 +74,9 @@ def register_executors() -> Sequence[ExecutorEntry]:
 
 
 def serve() -> None:
-    """Reads the task, then jobs; writes the description, then reports."""
-    task: Task = decode(Task, json.loads(sys.stdin.readline()))
-    with closing(LocalExecutor(task, 1)) as executor:
+    """Reads task, means and hidden folders, then jobs; writes the description, then reports."""
+    task, means, hidden = json.loads(sys.stdin.readline())
+    with closing(LocalExecutor(decode(Task, task), 1, means=decode(Means, means), hidden=tuple(hidden))) as executor:
         print(canonical(encode(executor.describe())), flush=True)
         for line in sys.stdin:
             job_id, job = json.loads(line)

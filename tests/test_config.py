@@ -3,7 +3,7 @@
 import pytest
 
 from evolve.campaign.fitting import with_templates
-from evolve.config import Settings, settings_from
+from evolve.config import Settings, restore_settings, settings_from
 from evolve.evaluation.machine import usable_cores
 from evolve.types import ConfigError
 
@@ -102,6 +102,15 @@ def test_every_setting_has_a_reader():
     ]
     unread = [name for section in sections for name in section.model_fields if f".{name}" not in text]
     assert unread == []
+
+
+@pytest.mark.parametrize(
+    ("outage", "seconds"), [({"wait_seconds": 5.0}, 5.0), ({"then": "stop"}, 600.0), (None, 600.0)]
+)
+def test_a_log_may_lack_the_wait_for_an_outage(outage, seconds):
+    """One version did not write it; `cache` is older still."""
+    values = {"task": "t", "cache": True} | ({"outage": outage} if outage else {})
+    assert restore_settings(values).outage.wait_seconds == seconds
 
 
 def test_a_folder_of_templates_becomes_their_texts(tmp_path):

@@ -11,13 +11,13 @@ from evolve.config import settings_from
 from evolve.devices import EVERYTHING
 from evolve.engine import RunRequest, Unwatched, open_run
 from evolve.engine.isolation import WantedLevel
-from evolve.evaluation import Job, encode_job
+from evolve.evaluation import Job, LocalExecutor, encode_job
 from evolve.hookspecs import ExecutorRequest
 from evolve.plugins import Plugins
 from evolve.sandbox import PLAIN
 from evolve.task import load
 from evolve.testing import check_executor
-from evolve.types import ConfigError, Level, Task
+from evolve.types import ConfigError, Level, SandboxError, Task
 from tests import second_process
 
 pytestmark = pytest.mark.integration
@@ -77,3 +77,19 @@ def test_an_executor_that_nobody_registers_is_an_error(task: Task, loaded: Plugi
     request = ExecutorRequest(task, 2, PLAIN, (), EVERYTHING)
     with pytest.raises(ConfigError, match=r"no executor is called 'secnd'. Did you mean 'second'\?"):
         loaded.executor("secnd", {}, request)
+
+
+def test_an_executor_that_isolates_less_than_the_run_says_is_refused(
+    tmp_path: Path, task: Task, loaded: Plugins, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before there is a log: its scores would rest on less than they say."""
+    request = RunRequest(
+        settings_from({"task": "find_x"}), task, loaded, tmp_path, wanted=WantedLevel(Level.REDUCED, said=True)
+    )
+    lax = dataclasses.replace(
+        LocalExecutor(task, 1).describe(), isolation="none: separate process and time limits alone"
+    )
+    monkeypatch.setattr(LocalExecutor, "describe", lambda _: lax)
+    with pytest.raises(SandboxError, match=r"and its executor does so by 'none: .*--sandbox none"), open_run(request):
+        pass
+    assert not (tmp_path / "archive").exists()

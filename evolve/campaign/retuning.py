@@ -26,6 +26,7 @@ BETWEEN_RUNS = frozenset(
         "novelty.distance",
         "outage.model_wait_seconds",
         "outage.then",
+        "outage.wait_seconds",
         "prompts.hardware",
         "prompts.tokens",
         "sandbox",

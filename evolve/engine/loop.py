@@ -19,6 +19,7 @@ from evolve.devices.leases import format_needs
 from evolve.engine.dispatcher import Dispatcher, Done
 from evolve.engine.jobs import Evaluated, Jobs, Work
 from evolve.engine.metering import NOBODY, Answered, Members
+from evolve.engine.outage import Outage
 from evolve.engine.proposals import Proposed
 from evolve.engine.recorder import Recorder
 from evolve.engine.scheduler import BudgetWatch, Scheduler
@@ -100,9 +101,10 @@ class Run:
         self._executor = executor
         self._description = executor.describe()
         self._budget = BudgetWatch(campaign)
-        self._scheduler = Scheduler(campaign, self._budget, members)
+        self._outage = Outage(campaign.task.seed.id, campaign.settings.outage.wait_seconds)
+        self._scheduler = Scheduler(campaign, self._budget, self._outage, members)
         self._jobs = Jobs(campaign, self._description)
-        self.recorder = Recorder(campaign, self._jobs)
+        self.recorder = Recorder(campaign, self._jobs, self._outage)
         self.dispatcher = Dispatcher(campaign, executor, members, self._jobs, self.recorder.screening)
         self._requests = Requests(campaign, self.recorder.signatures, os.getpid(), running=True)
         self._reason: Reason | None = None
@@ -147,8 +149,9 @@ class Run:
 
     @property
     def is_busy(self) -> bool:
-        """True while something is under way, or the end of a pause is waited for."""
-        return self.dispatcher.is_working or (self._reason is None and self.dispatcher.is_paused)
+        """True while something is under way, or the end of a pause or of an outage is waited for."""
+        waits = self.dispatcher.is_paused or self._outage.is_suspected
+        return self.dispatcher.is_working or (self._reason is None and waits)
 
     def wait(self) -> list[Done]:
         """Waits until something has ended and returns all that has; nothing when it is time to decide anew."""

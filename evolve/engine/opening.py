@@ -19,7 +19,7 @@ from evolve.hookspecs import ExecutorRequest
 from evolve.plugins import Plugins
 from evolve.protocols import Executor
 from evolve.sandbox.means import Means
-from evolve.types import Asked, EvolveError, Task
+from evolve.types import Asked, EvolveError, Level, SandboxError, Task
 
 OpenModels = Callable[[Settings, Plugins, ExitStack], Members]
 
@@ -94,6 +94,17 @@ def open_executor(
     return closing(LocalExecutor(task, slots, means=means, hidden=logs(home), devices=devices))
 
 
+def _check_isolation(executor: Executor, confinement: Confinement) -> None:
+    # An executor of a plugin may have workers elsewhere; scores must not rest on less than the run says.
+    wanted, described = confinement.means.level, executor.describe().isolation
+    level = Level.of(described)
+    if level is None or not level.reaches(wanted):
+        raise SandboxError(
+            f"the run isolates candidates at {str(wanted)!r}, and its executor does so by {described!r}. Do: mend the executor, which gets the means in "
+            f"its request, or ask for less (--sandbox {level or Level.NONE})"
+        )
+
+
 @contextmanager
 def open_run(request: RunRequest, open_models: OpenModels | None = Members.open) -> Iterator[OpenRun]:
     """Opens everything that a run needs, and closes it in the opposite order; without `open_models` the run calls no model and no tracker. A new
@@ -103,7 +114,7 @@ def open_run(request: RunRequest, open_models: OpenModels | None = Members.open)
     confinement = request.confine()
     with ExitStack() as resources:
         executor = resources.enter_context(request.start_executor(confinement.means, slots))
-        executor.describe()
+        _check_isolation(executor, confinement)
         trackers: tuple[TrackerThread, ...] = ()
         models = NOBODY
         if open_models is not None:

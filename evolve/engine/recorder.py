@@ -14,6 +14,7 @@ from evolve.campaign.refusals import TIRED
 from evolve.campaign.state import BOUND, INTEGRITY, NOISE
 from evolve.engine.jobs import Jobs, Work, proposal_origin
 from evolve.engine.metering import Answered
+from evolve.engine.outage import Outage
 from evolve.engine.screening import Draft, Fingerprint, Screening
 from evolve.evaluation import Report, decode_report
 from evolve.sandbox.output import quoted, readable
@@ -132,10 +133,6 @@ class Rulings:
 _log = logging.getLogger(__name__)
 PLUGIN_FAILURES = 5
 """Failures of plugins in a row that end a run."""
-INTERNAL_FAILURES = 10
-"""Internal failures of the evaluation in a row that end a run: no program is to blame, so going on would only fill the log."""
-TRIES = 2
-"""Evaluations of a job before its internal failure is recorded."""
 
 
 def _always() -> bool:
@@ -145,9 +142,10 @@ def _always() -> bool:
 class Recorder:
     """Writes records. Main thread, inside a transaction; it also knows which programs are under way."""
 
-    def __init__(self, campaign: Campaign, jobs: Jobs) -> None:
+    def __init__(self, campaign: Campaign, jobs: Jobs, outage: Outage) -> None:
         self._campaign = campaign
         self._jobs = jobs
+        self._outage = outage
         self._state = campaign.state
         self._task = campaign.task
         self._descriptors = Descriptors(campaign.state.archive.axes, campaign.task.seed)
@@ -155,7 +153,7 @@ class Recorder:
         """Of all programs that are in the log or under way."""
         self.screening = Screening(campaign, self.signatures)
         self._rulings = Rulings(campaign)
-        self._plugin_failures = self._internal_failures = 0
+        self._plugin_failures = 0
         self.failure: EvolveError | None = None
         """Error that makes going on useless; raised when the turn that found it is durable."""
         self.calls = Counter[str]()
@@ -229,13 +227,13 @@ class Recorder:
         report = decode_report(result)
         evaluation = report.evaluation
         internal = evaluation.outcome is Outcome.INTERNAL
-        if internal and work.tries + 1 < TRIES:
+        if internal and self._outage.may_retry(work):
             yield replace(work, tries=work.tries + 1)
             return
-        self._internal_failures = self._internal_failures + 1 if internal else 0
+        self._outage.record(work, evaluation.outcome)
         yield from self._settle(work, report)
-        if self._internal_failures >= INTERNAL_FAILURES and self.failure is None:
-            what = f"{INTERNAL_FAILURES} evaluations in a row failed, and no program is to blame; the last failure"
+        if internal and self._outage.verdict and self.failure is None:
+            what = f"{self._outage.verdict}; the last failure"
             remedy = "mend the evaluator, or what it needs of the machine, and go on with --continue"
             self.failure = _error_with_feedback(SandboxError, what, report, remedy)
 

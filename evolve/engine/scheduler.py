@@ -11,6 +11,7 @@ from evolve.campaign import Campaign, best_confirmed, stream
 from evolve.campaign.refusals import NOTHING_NEW
 from evolve.campaign.state import REFLECTION
 from evolve.engine.metering import NOBODY, Members
+from evolve.engine.outage import Outage
 from evolve.plugins import guarded
 from evolve.stop import Amount
 from evolve.types import Asked, Measure, PluginError, Propose, Rearrange, Rearranged, RecordId, Selection, Wait
@@ -126,9 +127,10 @@ class BudgetWatch:
 class Scheduler:
     """Decisions of one run of a campaign. Main thread."""
 
-    def __init__(self, campaign: Campaign, budget: BudgetWatch, members: Members = NOBODY) -> None:
+    def __init__(self, campaign: Campaign, budget: BudgetWatch, outage: Outage, members: Members = NOBODY) -> None:
         self._campaign = campaign
         self._budget = budget
+        self._outage = outage
         self._members = members
         self._state = campaign.state
         self._last = LAST_MEASUREMENTS
@@ -141,7 +143,10 @@ class Scheduler:
         return bool(self._members.proposing) or self._campaign.settings.outage.then == "offline"
 
     def next_steps(self, load: Load) -> list[Asked]:
-        """Returns new steps for the room that is left; appends each to the log. Inside a transaction."""
+        """Returns new steps for the room that is left; appends each to the log. A canary waits for no room. Inside a transaction."""
+        if self._outage.is_suspected:
+            canary = self._outage.canary(self._state.seed_record)
+            return [self._append(canary)] if canary else []
         asked: list[Asked] = []
         one_by_one = self._campaign.settings.deterministic
         free = self._free(load)

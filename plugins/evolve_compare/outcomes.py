@@ -11,7 +11,7 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from evolve import report
+from evolve import report, stop
 from evolve.campaign import NOTHING_NEW, Campaign, best_confirmed, first_event
 from evolve.stop import Amount
 from evolve.types import Fitness, Progress
@@ -23,7 +23,7 @@ SLACK = 0.05
 """Share by which budgets that are not spent one by one, such as time, may differ."""
 Reals = npt.NDArray[np.float64]
 
-_UNRELATED = ("workers", "sandbox", "trackers", "outage.model_wait_seconds")
+_UNRELATED = ("workers", "sandbox", "trackers", "outage.wait_seconds", "outage.model_wait_seconds")
 """Settings, and tables of them, that change nothing about the decisions of a search."""
 _APART = ("seed", "budget", "task")
 
@@ -234,14 +234,7 @@ def _spent(programs: int, seconds: float, calls: int, tokens: int, money: float)
 
 def amount(spent: Progress, resource: Resource) -> float:
     """Returns how much of a resource was spent."""
-    amounts: Mapping[Resource, float] = {
-        "programs": spent.programs,
-        "seconds": spent.seconds,
-        "calls": spent.calls,
-        "tokens": spent.tokens,
-        "money": spent.money,
-    }
-    return float(amounts[resource])
+    return float(stop.RESOURCES[resource].spent(spent))
 
 
 def find_horizon(outcomes: list[CampaignOutcome], resource: Resource) -> float:

@@ -93,7 +93,7 @@ def test_other_changes_are_folded_as_if_they_had_always_been(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     "changes",
     [
-        {"confirm": {"share": 0.5}, "lessons": {"every": 0}, "outage": {"model_wait_seconds": 5.0}},
+        {"confirm": {"share": 0.5}, "lessons": {"every": 0}, "outage": {"wait_seconds": 5.0}},
         {"models": {"floor": 0.1}},
     ],
 )

@@ -66,6 +66,7 @@ def test_what_cannot_change_is_refused_with_what_to_do(circle_task, assignment, 
         (["models.members=[1]"], "setting 'models.members.0'"),
         (["models.members=[{kind='openai'}]"], "members.0.name': Field required"),
         (["budget=" + "[" * 10_000], "a budget cannot be used"),
+        (["outage.wait_seconds=inf"], "finite number"),
         (["outage.model_wait_seconds=inf"], "finite number"),
     ],
 )

@@ -11,6 +11,7 @@ from evolve import plugins
 from evolve.campaign import Campaign, stream
 from evolve.config import NoveltySection, settings_from
 from evolve.engine.jobs import Jobs, Work
+from evolve.engine.outage import Outage
 from evolve.engine.proposals import Proposer
 from evolve.engine.recorder import Recorder
 from evolve.engine.screening import Draft
@@ -131,7 +132,7 @@ class Scene:
         update = {"models": models, "novelty": NoveltySection(**self.novelty)}
         campaign.settings = campaign.settings.model_copy(update=update)
         self.jobs = Jobs(campaign, DESCRIPTION)
-        self.recorder = Recorder(campaign, self.jobs)
+        self.recorder = Recorder(campaign, self.jobs, Outage(campaign.task.seed.id, 0.0))
         self.operator = Told()
         self.proposer = Proposer(
             campaign.task, dict.fromkeys(("write", "mend", "alter"), self.operator), self.recorder.screening
