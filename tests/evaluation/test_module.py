@@ -147,7 +147,7 @@ def test_what_a_function_raises_has_its_line_and_what_was_told(tmp_path: Path) -
     (tmp_path / "beside" / "problem.py").write_text("from beside2 import fails as check\n")
     sys.path.append(str(tmp_path))
     with pytest.raises(
-        TaskError, match=r"check\(\) raised ValueError: no\. Do"
+        TaskError, match=r"check\(\) raised ValueError: no\. Try"
     ):  # the other file is none of the folder's
         task_module(tmp_path / "beside", "problem.py", {"check": "(value)"}).call("check", 1)
     for failure in (SessionFailed(Status.TIMEOUT, "it fell"), UnusableFitness(float("nan"))):

@@ -113,7 +113,7 @@ def test_a_refusal_says_what_a_call_may_take_and_what_is_left(text: str, worst: 
 
 def test_a_refusal_names_what_is_short_and_nothing_else() -> None:
     ledger = Ledger(budget("1000tokens", "5usd", "60s"), Progress())
-    with pytest.raises(Unaffordable, match=r"it may take 9,000 tokens \(left: 1,000 tokens\)\. Do"):
+    with pytest.raises(Unaffordable, match=r"it may take 9,000 tokens \(left: 1,000 tokens\)\. Try"):
         ledger.reserve(Cost(1, 9000, 0.1), NEVER)
 
 
