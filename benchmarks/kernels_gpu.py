@@ -1,6 +1,6 @@
 """How near the seeds of the kernels in Triton come to what the GPU can do, and how far a seed seems to be from itself.
 
-Each seed is judged through real workers, as in a campaign. Says why there is nothing to measure where there is no GPU, or no torch."""
+Each seed is evaluated through real workers, as in a campaign. Says why there is nothing to measure where there is no GPU, or no torch."""
 
 import importlib.util
 import sys
@@ -24,7 +24,7 @@ def main() -> int:
         return 0
     means = probe().means
     print("| kernel | of the floor | ln(speed-up) against itself | registers | device |\n|---|---|---|---|---|")
-    return max(told(name, judged(name, means)) for name in list_bundled() if name.endswith("/triton"))
+    return max(told(name, evaluated(name, means)) for name in list_bundled() if name.endswith("/triton"))
 
 
 def lacks() -> str:
@@ -35,7 +35,7 @@ def lacks() -> str:
     return f"this Python has no {' and no '.join(missing)} (pip install 'evolve[torch]')" if missing else ""
 
 
-def judged(name: str, means: Means) -> Evaluation:
+def evaluated(name: str, means: Means) -> Evaluation:
     """The seed of a task, once."""
     task = load(name)
     job = Job("seed", "evaluate", Trial(parameters=Parameters(task.parameters)), files=task.seed.files)

@@ -50,12 +50,12 @@ _FAILURES = (
 
 
 def large_task() -> Task:
-    """Its programs are never judged."""
+    """Its programs are never evaluated."""
     return Task(
         name="large",
         folder="/nowhere/large",
         version="0123456789abcdef" * 4,
-        brief="No candidate of this task is ever judged.",
+        brief="No candidate of this task is ever evaluated.",
         seed=Program({"seed.py": _SEED}),
         entry="seed",
         evaluator=EvaluatorSource("evaluator.py"),

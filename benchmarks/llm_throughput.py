@@ -66,7 +66,7 @@ def _seed() -> str:
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """One campaign: when each of its judged proposals settled, how many were not judged, and the peak of its memory in MB."""
+    """One campaign: when each of its evaluated proposals settled, how many were not evaluated, and the peak of its memory in MB."""
 
     times: Sequence[float]
     screened: int
@@ -143,7 +143,7 @@ def _pss(pid: int) -> int:
 
 
 def _settled(log: Path) -> tuple[list[float], int]:
-    """When each judged proposal settled, and how many were not judged."""
+    """When each evaluated proposal settled, and how many were not evaluated."""
     with contextlib.closing(sqlite3.connect(f"file:{log}?mode=ro", uri=True)) as database:
         rows = database.execute("SELECT at, outcome FROM records WHERE kind = 'proposal' ORDER BY event").fetchall()
     times = [at for at, outcome in rows if outcome != "SCREENED"]

@@ -31,7 +31,7 @@ _FILES = {
     "task.toml": 'schema = 1\nevaluator = "evaluator.py"\nprogram = { files = ["seed.py"], entry = "seed" }\ndeterministic = true\n',
     "seed.py": _SEED,
     "evaluator.py": "",
-    "README.md": "No candidate of this task is ever judged.\n",
+    "README.md": "No candidate of this task is ever evaluated.\n",
 }
 T = TypeVar("T")
 

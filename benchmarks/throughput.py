@@ -43,7 +43,7 @@ _FILES = {"task.toml": _TASK, "seed.py": _SEED, "evaluator.py": _EVALUATOR, "REA
 
 
 class Clock:
-    """Notes when each judged proposal has settled."""
+    """Notes when each evaluated proposal has settled."""
 
     def __init__(self) -> None:
         self.times: list[float] = []

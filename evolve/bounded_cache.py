@@ -11,7 +11,7 @@ _KEPT = 2048
 
 
 class BoundedCache:
-    """Values that follow from records of one campaign, as one version of its task has judged them, and from what stands in the key:
+    """Values that follow from records of one campaign, as one version of its task has evaluated them, and from what stands in the key:
     settled records never change. How many had settled is no such thing. The oldest is forgotten first. Any thread."""
 
     def __init__(self, most: int = _KEPT) -> None:

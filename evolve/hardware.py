@@ -59,7 +59,7 @@ def graphics(driver: Path = Path("/proc/driver/nvidia/gpus")) -> str:
 
 
 def _versions(python: str) -> str:
-    """Returns the versions of the interpreter that a task names; empty where it does not answer, which is told when a judge starts."""
+    """Returns the versions of the interpreter that a task names; empty where it does not answer, which is told when a worker starts."""
     try:
         asked = subprocess.run(
             [python, "-E", "-s", "-c", _QUESTION],

@@ -71,11 +71,11 @@ class History(Protocol):
         """The proposals that had it as a parent, in the order in which they settled."""
 
     def failures(self, count: int) -> Sequence[RecordId]:
-        """The last `count` proposals that failed when they were judged and that this version of the task has judged, the newest first."""
+        """The last `count` proposals that failed when they were evaluated and that this version of the task has evaluated, the newest first."""
 
     def program_id(self, record: RecordId) -> ProgramId | None: ...
     def extras(self, plugin: str, after: RecordId = 0) -> Sequence[tuple[RecordId, Any]]:
-        """Returns what `plugin` stored with the records later than `after`, in their order; what an earlier version of the task judged
+        """Returns what `plugin` stored with the records later than `after`, in their order; what an earlier version of the task evaluated
         is left out."""
 
     def record(self, record: RecordId) -> Record: ...
@@ -104,7 +104,7 @@ class View(Protocol):
     @property
     def operators(self) -> Sequence[str]:
         """Names of the operators that may be used now: those of the campaign, but for some that are only meant for tasks that are
-        judged quickly, or in another language. They do not change after the seed has settled."""
+        evaluated quickly, or in another language. They do not change after the seed has settled."""
 
     def traits(self, operator: str) -> Traits:
         """Returns what an operator needs of its selection."""
@@ -160,7 +160,7 @@ class Context:
     to the step; `deadline` is a time of `time.monotonic`. `model(purpose)` is what to call: for "propose" and "repair" the selection's model, for "reflect", "novelty" and "embed"
     the one that the campaign's settings name, else the same; raises `ConfigError` where there is none. `templates` replace those of the engine's prompts, by name; `sections` are what plugins add to
     every prompt of this selection, and `prompt_tokens` is how long one may be. `quarantined` are the programs that were ruled out when the
-    step was asked: nothing is told of them. `derived` keeps what was made of the records that this task has judged."""
+    step was asked: nothing is told of them. `derived` keeps what was made of the records that this task has evaluated."""
 
     task: Task
     history: History
@@ -213,7 +213,7 @@ class Embedder(Protocol):
 
 
 class Evaluator(Protocol):
-    """A task's judging code. Judge process, which never imports candidate code."""
+    """A task's evaluator. Worker process, which never imports candidate code."""
 
     def stages(self, task: Task) -> Sequence[tuple[Stage, Callable[[Any, Trial], Evaluation]]]:
         """The cascade in its order; a stage's function gets a `Candidate` and a `Trial`."""

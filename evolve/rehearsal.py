@@ -208,9 +208,9 @@ class Rehearsal:
         if program:
             self.history.programs[program.id] = program
         self.events.append(Settled(record, self.archive.settle(record)))
-        judged = origin.kind == "proposal" and evaluation.outcome is not Outcome.SCREENED
+        evaluated = origin.kind == "proposal" and evaluation.outcome is not Outcome.SCREENED
         self.progress = Progress(
-            programs=self.progress.programs + judged, records=len(self.history), seconds=0.1 * len(self.history)
+            programs=self.progress.programs + evaluated, records=len(self.history), seconds=0.1 * len(self.history)
         )
 
 

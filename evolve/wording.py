@@ -226,11 +226,11 @@ def outcomes(counts: Mapping[str, int]) -> str:
 
 
 def _yield(line: Yield) -> str:
-    screened = line.proposals - line.judged
+    screened = line.proposals - line.evaluated
     # A share of nothing is none.
-    share = [f"{line.share:.0%} better than their parents"] if line.judged else []
+    share = [f"{line.share:.0%} better than their parents"] if line.evaluated else []
     tail = [f"{screened:,} screened"] if screened else []
-    return f"{line.name}: {', '.join([f'{line.judged:,} evaluated', *share, *tail])}"
+    return f"{line.name}: {', '.join([f'{line.evaluated:,} evaluated', *share, *tail])}"
 
 
 def yields(lines: Sequence[Yield], reflections: int = 0, lessons: int = 0) -> str:

@@ -2,7 +2,7 @@
 commit.
 
 A *place* is a folder with all that belongs to one campaign: its workspace, its judges' temporary files (`scratch`), and three lists that
-outlive every process: `submitted` (each job with its program, by the engine), `judged` (each evaluation that begins, by the judge), `seen`
+outlive every process: `submitted` (each job with its program, by the engine), `evaluated` (each evaluation that begins, by the judge), `seen`
 (each settled event that was shown). A file `pause` there holds how many seconds an evaluation takes longer.
 
 Invariant: what is listed was handed to the system before the next thing happens, so that SIGKILL loses nothing of it."""
@@ -50,7 +50,7 @@ PLACE = Path(os.environ["TMPDIR"]).parent.parent
 
 
 def note(line):
-    descriptor = os.open(PLACE / "judged", os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    descriptor = os.open(PLACE / "evaluated", os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
     os.write(descriptor, line.encode())
     os.close(descriptor)
 

@@ -17,7 +17,7 @@ Judged = Callable[..., Report]
 
 @contextmanager
 def judging(task: Task, evaluator: Evaluator) -> Iterator[Judged]:
-    """Judges files in place of the seed's: `judged(files, seed, **parameters)`."""
+    """Judges files in place of the seed's: `evaluated(files, seed, **parameters)`."""
     bench, boxes = prepare(task, evaluator), list[Box]()
     with ExitStack() as stack:
 
@@ -35,8 +35,8 @@ def judging(task: Task, evaluator: Evaluator) -> Iterator[Judged]:
 
         first = opening(made())
 
-        def judged(files: Mapping[str, str], seed: int = 0, **parameters: Any) -> Report:
+        def evaluated(files: Mapping[str, str], seed: int = 0, **parameters: Any) -> Report:
             job = Job("1.0", "evaluate", Trial(seed, parameters=Parameters(parameters)), files)
             return evaluate_job(job, bench, first, neighbour=beside)
 
-        yield judged
+        yield evaluated

@@ -13,7 +13,7 @@ from pathlib import Path
 from evolve.sandbox.processes import children
 
 SECONDS = 60.0
-"""In which something is judged."""
+"""In which something is evaluated."""
 ROLES = ("engine", "spawner", "worker", "template")
 
 
@@ -54,7 +54,7 @@ def _wait_for(progress: Callable[[], int]) -> None:
     before, deadline = progress(), time.monotonic() + SECONDS
     while progress() == before and time.monotonic() < deadline:
         time.sleep(0.02)
-    assert progress() > before, "something is judged after each kill"
+    assert progress() > before, "something is evaluated after each kill"
 
 
 def content(pid: int, name: str) -> bytes:

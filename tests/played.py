@@ -49,7 +49,7 @@ class RecordedJudge:
         self.jobs[job_id] = job
         program, report = self._reports[job_id]
         found = Program(dict(decode_job(job).files)).id
-        assert found == program, f"job {job_id} is about another program than the one that was judged"
+        assert found == program, f"job {job_id} is about another program than the one that was evaluated"
         future: Future[bytes] = Future()
         future.set_result(canonical(report).encode())
         return future

@@ -72,7 +72,7 @@ class Place:
         self.assert_gone()
         with closing(Log.open(self.log_path, readonly=True)) as log:
             events = tuple(log.events())
-        return Remains(events, self.lines("seen"), self.lines("submitted"), self.lines("judged"))
+        return Remains(events, self.lines("seen"), self.lines("submitted"), self.lines("evaluated"))
 
     @property
     def log_path(self) -> Path:
@@ -101,7 +101,7 @@ class Remains:
     events: Sequence[Stamped]
     seen: Sequence[str]
     submitted: Sequence[str]
-    judged: Sequence[str]
+    evaluated: Sequence[str]
 
     @property
     def settled(self) -> list[Settled]:
@@ -115,8 +115,8 @@ class Remains:
 
     @property
     def searched(self) -> list[str]:
-        """The programs that were judged as seed or as proposals."""
-        return [line.split()[1] for line in self.judged if line.startswith("search ")]
+        """The programs that were evaluated as seed or as proposals."""
+        return [line.split()[1] for line in self.evaluated if line.startswith("search ")]
 
 
 def ended(engine: BaseProcess) -> int | None:
@@ -173,7 +173,7 @@ def assert_whole(place: Place, before: Remains, budget: int = BUDGET) -> None:
 
 
 def assert_nothing_done_again(before: Remains, after: Remains) -> None:
-    """What had settled is neither submitted nor judged once more, and an unfinished job is the same job as before."""
+    """What had settled is neither submitted nor evaluated once more, and an unfinished job is the same job as before."""
     new_jobs = after.jobs[len(before.jobs) :]
     assert {job for job, _ in new_jobs} & {job_of(event) for event in before.settled} == set()
     programs = {event.record.program for event in before.settled}
@@ -315,8 +315,8 @@ def test_whatever_of_its_processes_is_killed_a_campaign_loses_nothing(place, kil
     words = ["--budget", f"{budget}programs", "--workers", "2"]
     while roles:
         with command(place, *words) as engine:
-            assert waited(lambda: len(place.lines("judged")) > 3, PATIENCE), "the seed is judged, and more"
-            kill_some(engine.pid, roles, rng, lambda: len(place.lines("judged")))
+            assert waited(lambda: len(place.lines("evaluated")) > 3, PATIENCE), "the seed is evaluated, and more"
+            kill_some(engine.pid, roles, rng, lambda: len(place.lines("evaluated")))
             engine.kill()
             assert engine.wait(PATIENCE) == -signal.SIGKILL, engine.communicate()[1]
         remains.append(place.remains())
@@ -334,7 +334,7 @@ def test_whatever_of_its_processes_is_killed_a_campaign_loses_nothing(place, kil
         for event in settled:
             if event.record.evaluation.outcome is Outcome.OK:
                 assert event.record.evaluation.fitness == score(campaign.log.program(event.record.program))
-    print(f"judged {dict(outcomes)} in {len(remains) + 1} runs")
+    print(f"evaluated {dict(outcomes)} in {len(remains) + 1} runs")
 
 
 def score(program: Program) -> float:
@@ -388,7 +388,7 @@ def test_the_systems_wish_to_end_lets_what_is_judged_finish(place):
     """Every evaluation that had begun is in the log, the exit code says that it was interrupted, and the rest is done later."""
     pause(place, 0.3)
     with command(place, "--budget", "16programs", "--workers", "2") as engine:
-        assert waited(lambda: len(place.lines("judged")) >= 3, PATIENCE)
+        assert waited(lambda: len(place.lines("evaluated")) >= 3, PATIENCE)
         engine.terminate()
         assert engine.wait(PATIENCE) == 130
     before = place.remains()
@@ -404,7 +404,7 @@ def test_the_second_interrupt_does_not_wait_for_what_is_judged(place, monkeypatc
     """And nothing that had settled is lost, and no process left."""
     pause(place, 0.2)
     with command(place, "--budget", f"{BUDGET}programs", "--workers", "2") as engine:
-        assert waited(lambda: len(place.lines("judged")) >= 3, PATIENCE)
+        assert waited(lambda: len(place.lines("evaluated")) >= 3, PATIENCE)
         pause(place, 2 * PATIENCE)
         for _ in range(2):
             time.sleep(1.0)

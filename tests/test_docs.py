@@ -245,7 +245,7 @@ def cli(folder: Path, *words: str) -> "subprocess.CompletedProcess[str]":
 
 @pytest.mark.integration
 def test_the_task_of_the_page_runs_on_the_first_try(wave: Path) -> None:
-    """Twenty programs are judged, and what the page says to type next works."""
+    """Twenty programs are evaluated, and what the page says to type next works."""
     ran = cli(wave, "run", "./wave", "--budget", "20programs", "--json")
     assert ran.returncode == 0, ran.stderr
     records: list[Mapping[str, Any]] = [json.loads(line) for line in ran.stdout.splitlines()]

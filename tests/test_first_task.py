@@ -92,8 +92,8 @@ def test_the_first_task_runs_on_the_first_try(tmp_path: Path) -> None:
     said = [run(tmp_path, *words) for words in lines]
     (best,) = re.findall(r"^best .* largest error ([\d.]+) \(-[\d.]+ to the seed\)$", said[0], re.MULTILINE)
     assert 0 < float(best) < 9
-    judged = said[-1]
-    assert ": better than the seed" in judged
+    evaluated = said[-1]
+    assert ": better than the seed" in evaluated
     assert seed_of(tmp_path, "problem.py") == pytest.approx(9.0)
 
 

@@ -40,7 +40,7 @@ memory = "512MiB"
 from evolve import Candidate, Evaluation, Trial, evaluator
 
 
-def judged(candidate: Candidate) -> Evaluation:
+def evaluated(candidate: Candidate) -> Evaluation:
     answer = candidate.call("value")
     value, left = answer if type(answer) is list and len(answer) == 2 else (answer, [])
     if type(value) is not float:
@@ -50,12 +50,12 @@ def judged(candidate: Candidate) -> Evaluation:
 
 @evaluator
 def evaluate(candidate: Candidate, trial: Trial) -> Evaluation:
-    return judged(candidate)
+    return evaluated(candidate)
 
 
 @evaluate.stage("short")
 def short(candidate: Candidate, trial: Trial) -> Evaluation:
-    return judged(candidate)
+    return evaluated(candidate)
 """,
 }
 FRAMES = """import os, struct, sys, time
@@ -160,7 +160,7 @@ PATCHES = {
 
 @pytest.fixture(scope="module")
 def judge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalExecutor]:
-    """One slot, so that the next program is judged where the harmful one was. At the end no process of it is left."""
+    """One slot, so that the next program is evaluated where the harmful one was. At the end no process of it is left."""
     folder = tmp_path_factory.mktemp("tasks") / "number"
     folder.mkdir()
     for name, text in TASK.items():
@@ -172,7 +172,7 @@ def judge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalExecutor]:
     assert set(children(os.getpid())) - others == set()
 
 
-def judged(judge: LocalExecutor, source: str, stage: str = "evaluate") -> Report:
+def evaluated(judge: LocalExecutor, source: str, stage: str = "evaluate") -> Report:
     """At the stage "short" it has little time, so that those that never end are ended soon; at the other it is enough on any machine."""
     files = {"seed.py": source + "\n"}
     return decode_report(judge.submit("1.0", encode_job(Job("1.0", "evaluate", files=files, stage=stage))).result(60))
@@ -180,14 +180,14 @@ def judged(judge: LocalExecutor, source: str, stage: str = "evaluate") -> Report
 
 def check_next(judge: LocalExecutor) -> None:
     """A program of good will gets its score."""
-    evaluation = judged(judge, "def value(): return 9.0").evaluation
+    evaluation = evaluated(judge, "def value(): return 9.0").evaluation
     assert (evaluation.outcome, evaluation.fitness) == (Outcome.OK, 3.0)
 
 
 @pytest.mark.parametrize(("source", "outcome"), HOSTILE.values(), ids=HOSTILE)
 def test_it_ends_as_its_outcome_and_the_next_is_judged(judge: LocalExecutor, source: str, outcome: Outcome) -> None:
     """Without a score, and with a reason."""
-    report = judged(judge, source, "short" if outcome is Outcome.TIMED_OUT else "evaluate")
+    report = evaluated(judge, source, "short" if outcome is Outcome.TIMED_OUT else "evaluate")
     evaluation = report.evaluation
     assert (evaluation.outcome, evaluation.fitness) == (outcome, None)
     assert report.texts[evaluation.feedback]
@@ -197,7 +197,9 @@ def test_it_ends_as_its_outcome_and_the_next_is_judged(judge: LocalExecutor, sou
 
 def test_what_it_printed_last_is_told(judge: LocalExecutor) -> None:
     """Its end, not all of it."""
-    report = judged(judge, "def value():\n    print('x' * 1_000_000)\n    print('the last word')\n    raise ValueError")
+    report = evaluated(
+        judge, "def value():\n    print('x' * 1_000_000)\n    print('the last word')\n    raise ValueError"
+    )
     feedback = report.texts[report.evaluation.feedback]
     assert "the last word" in feedback
     assert len(feedback) < 10_000
@@ -208,7 +210,7 @@ def test_what_it_leaves_is_ended_and_its_answer_counts(judge: LocalExecutor, lea
     """Processes that lived when it answered are gone when its report has come."""
     start = "import os, subprocess, sys, time\ndef value():\n    own = os.getpid()"
     alive = "    for pid in left: os.kill(pid, 0)\n    return [9.0, left]"
-    report = judged(judge, start + leave + alive)
+    report = evaluated(judge, start + leave + alive)
     assert (report.evaluation.outcome, report.evaluation.fitness) == (Outcome.OK, 3.0)
     left = json.loads(report.texts[report.evaluation.artifacts["left"]])
     assert left
@@ -218,16 +220,16 @@ def test_what_it_leaves_is_ended_and_its_answer_counts(judge: LocalExecutor, lea
 
 @pytest.mark.parametrize(("patch", "fitness"), PATCHES.values(), ids=PATCHES)
 def test_what_it_patches_is_its_own(judge: LocalExecutor, patch: str, fitness: float | None) -> None:
-    """The next is judged as if it had not been."""
-    evaluation = judged(judge, patch + "\ndef value(): return 16.0").evaluation
+    """The next is evaluated as if it had not been."""
+    evaluation = evaluated(judge, patch + "\ndef value(): return 16.0").evaluation
     assert evaluation.fitness == fitness
     check_next(judge)
 
 
 def test_files_that_it_leaves_are_gone(judge: LocalExecutor) -> None:
     """The next starts in an empty folder."""
-    judged(judge, "def value():\n    open('left', 'w').write('x')\n    return 9.0")
-    report = judged(judge, "import os\ndef value(): return float(len(os.listdir('.')))")
+    evaluated(judge, "def value():\n    open('left', 'w').write('x')\n    return 9.0")
+    report = evaluated(judge, "import os\ndef value(): return float(len(os.listdir('.')))")
     assert report.evaluation.fitness == 0.0
 
 

@@ -1,4 +1,4 @@
-"""What a candidate finds when it is judged as a campaign judges it: by a judge process of the engine's, at the best level of this machine."""
+"""What a candidate finds when it is evaluated as a campaign judges it: by a judge process of the engine's, at the best level of this machine."""
 
 import contextlib
 import json
@@ -71,4 +71,4 @@ def test_the_users_own_file_mask_changes_nothing(tmp_path: Path) -> None:
     done = subprocess.run(
         run, env={**os.environ, "EVOLVE_HOME": str(tmp_path)}, capture_output=True, text=True, timeout=120, umask=0o077
     )
-    assert (done.returncode, "3 programs judged" in done.stdout) == (0, True), done.stderr
+    assert (done.returncode, "3 programs evaluated" in done.stdout) == (0, True), done.stderr

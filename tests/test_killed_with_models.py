@@ -1,4 +1,4 @@
-"""An engine that is killed while calls are in flight: what had been answered is judged after the restart and never paid again."""
+"""An engine that is killed while calls are in flight: what had been answered is evaluated after the restart and never paid again."""
 
 import os
 import random
@@ -93,7 +93,7 @@ def test_answers_that_arrived_before_a_kill_are_judged_and_not_paid_again(tmp_pa
             if event.event.record.origin.kind == "proposal"
         )
         assert [key for key, count in calls.items() if count > 1 and key[0]] == [], "nothing was paid twice"
-        assert {step for step, _ in answered if step} <= set(steps), "what had been answered was judged"
+        assert {step for step, _ in answered if step} <= set(steps), "what had been answered was evaluated"
         assert set(steps.values()) == {1}
         assert campaign.state.progress.programs == PROGRAMS
         assert asked == sum(calls.values()) + in_flight, (
@@ -135,7 +135,7 @@ def test_whatever_of_its_processes_is_killed_each_answer_is_judged_once_and_righ
             assert record.evaluation.fitness in (float(said), None)
         assert campaign.state.progress.programs == programs
         assert campaign.state.difference is None
-    print(f"judged {dict(outcomes)}")
+    print(f"evaluated {dict(outcomes)}")
 
 
 def settled(home: Path) -> list[str]:

@@ -89,7 +89,7 @@ def test_whoever_is_interrupted_goes_on_where_it_stopped(circle_task: Task, cach
 def test_a_result_is_that_of_one_task_version_and_one_machine(
     circle_task: Task, cache: FakeCache, other: dict[str, object]
 ) -> None:
-    """Elsewhere it is judged again."""
+    """Elsewhere it is evaluated again."""
     list(measuring(circle_task, cache).measure(trials(circle_task, PROGRAM, (0,))))
     task = replace(circle_task, version=str(other.pop("task", circle_task.version)))
     assert seeds(measuring(task, cache, **other).measure(trials(task, PROGRAM, (0,))), kept=True) == []

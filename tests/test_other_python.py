@@ -62,7 +62,7 @@ def written(folder: Path, python: Path | str, **changes: str) -> Path:
     return folder
 
 
-def judged(folder: Path) -> tuple[Outcome, dict, str]:
+def evaluated(folder: Path) -> tuple[Outcome, dict, str]:
     """The seed's outcome, its artifacts, and the environment that is stored with it."""
     task = evolve.task.load(folder)
     with contextlib.closing(LocalExecutor(task, 1, means=probe(task.python).means)) as executor:
@@ -75,7 +75,7 @@ def judged(folder: Path) -> tuple[Outcome, dict, str]:
 
 
 def refused(folder: Path) -> str:
-    """Why nothing can be judged."""
+    """Why nothing can be evaluated."""
     with (
         pytest.raises(TaskError) as caught,
         contextlib.closing(LocalExecutor(evolve.task.load(folder), 1)) as executor,
@@ -86,7 +86,7 @@ def refused(folder: Path) -> str:
 
 def test_judge_and_candidate_run_where_the_task_says(bare: Path, tmp_path: Path) -> None:
     """And find there what is installed there: nothing of the engine's, but its package in the judge."""
-    outcome, artifacts, described = judged(written(tmp_path / "number", bare / "bin" / "python"))
+    outcome, artifacts, described = evaluated(written(tmp_path / "number", bare / "bin" / "python"))
     version = ".".join(map(str, sys.version_info[:3]))
     assert outcome is Outcome.OK
     assert artifacts["judge"] == {"python": version, "prefix": str(bare), "found": ["evolve"]}
@@ -107,7 +107,7 @@ def test_a_campaign_runs_with_a_task_in_another_environment(bare: Path, tmp_path
         assert done.returncode == 0, done.stderr
         return done.stdout
 
-    assert "its budget is spent (15 programs judged" in cli("run", "./number", "--budget", "15programs")
+    assert "its budget is spent (15 programs evaluated" in cli("run", "./number", "--budget", "15programs")
     shown = re.search(r"^environment +(.+)$", cli("program", "show", "best"), re.MULTILINE)
     assert shown is not None
     assert shown[1] == f"python {'.'.join(map(str, sys.version_info[:3]))}"
@@ -127,7 +127,7 @@ def test_the_numpy_that_is_used_is_the_one_that_is_there(bare: Path, tmp_path: P
         seed=f"def value():\n    return 5.0\n{about}",
         evaluator=TASK["evaluator.py"].replace(ABOUT, about),
     )
-    outcome, artifacts, described = judged(task)
+    outcome, artifacts, described = evaluated(task)
     assert (outcome, artifacts) == (Outcome.OK, {"judge": "0.0.7", "candidate": "0.0.7"})
     assert described.endswith(", numpy 0.0.7")
 
@@ -189,7 +189,7 @@ def test_another_minor_version_judges_alike(tmp_path: Path) -> None:
     python = another_minor()
     if python is None:
         pytest.skip("no other Python from 3.11 on is installed here")
-    outcome, artifacts, described = judged(written(tmp_path / "number", python))
+    outcome, artifacts, described = evaluated(written(tmp_path / "number", python))
     assert outcome is Outcome.OK
     assert artifacts["judge"]["python"] == artifacts["candidate"]["python"] != sys.version.split()[0]
     assert described.startswith(f"python {artifacts['judge']['python']}")

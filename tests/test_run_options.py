@@ -132,7 +132,7 @@ def test_a_budget_in_money_may_stand_beside_one_that_can_be_spent(folder, home, 
 
 @pytest.fixture
 def begun(folder: Path, home: Path) -> Campaign:
-    """A campaign on the task of the folder, with two of 30 programs judged."""
+    """A campaign on the task of the folder, with two of 30 programs evaluated."""
     task = plan_new(request(folder), plugins.load(), home).task
     written = Written(
         home, number_task(folder=str(folder), version=task.version, parameters=task.parameters), task=str(folder)

@@ -147,7 +147,7 @@ def test_a_task_in_one_file_imports_no_neighbour(tmp_path):
     ],
 )
 def test_an_evaluator_that_does_not_load_is_described(tmp_path, text, message):
-    """What, got, do this; no job is judged."""
+    """What, got, do this; no job is evaluated."""
     description, reports = served(written_task(tmp_path, text), Job("1.0", "evaluate"))
     assert message in description.error
     assert "Try: " in description.error
@@ -223,7 +223,7 @@ def test_a_plugin_judges_the_task_that_the_engine_has_loaded(tmp_path):
 
 
 def test_a_failing_evaluator_does_not_end_the_worker(tmp_path):
-    """The next job is judged."""
+    """The next job is evaluated."""
     text = ANSWERING.replace("return", "if trial.seed: raise RuntimeError('a bug')\n    return")
     bad, good = Job("1.0", "evaluate", files={"seed.py": ""}), Job("1.1", "evaluate", files={"seed.py": ""})
     seeded = Job("1.0", "evaluate", type(bad.trial)(seed=1), bad.files)

@@ -105,7 +105,7 @@ class Written:
         step: int = 0,
         **fields: object,
     ) -> Settled:
-        """A judged child, of the step of its record's number where no other is said."""
+        """A evaluated child, of the step of its record's number where no other is said."""
         origin = Origin("proposal", step or self.next, operator=operator, model=model, parents=tuple(parents))
         program = number_program(fitness if number is None else number)
         return self._settle(origin, program, self._ok(fitness, **fields))

@@ -48,7 +48,7 @@ def plan_rejudging(campaign: Campaign, task: Task, *, everything: bool) -> Rejud
     _check_same_kind(campaign, task)
     state = campaign.state
     changed = task.version != campaign.task.version
-    judged = set[ProgramId]() if changed else state.judged
+    evaluated = set[ProgramId]() if changed else state.evaluated
     asked = [] if changed else [step.asked.action for step in state.open_steps()]
     measures = [action for action in asked if isinstance(action, Measure)]
     waiting = tuple(measure.about for measure in measures if measure.why == REJUDGED)
@@ -56,14 +56,14 @@ def plan_rejudging(campaign: Campaign, task: Task, *, everything: bool) -> Rejud
         return Rejudging(task, False, (), (), 0, None)
     chosen = list(state.columns.first_records().values()) if everything else state.elites() if changed else state.former
     ruled = {about for about, ruling in state.quarantined.items() if not (changed and ruling.by in FOUND)}
-    out = {task.seed.id, *judged, *ruled}
+    out = {task.seed.id, *evaluated, *ruled}
     records = tuple(one for one in chosen if state.columns.programs[one - 1] not in out and one not in waiting)
     seconds = _mean_seconds(campaign, (*waiting, *records))
     return Rejudging(task, changed or not state.seed_record, records, waiting, len(measures) - len(waiting), seconds)
 
 
 def begin(campaign: Campaign, plan: Rejudging) -> Sequence[Asked]:
-    """Changes the task, if it is another version, asks for what is to be judged, and returns the steps to start: all that had been asked
+    """Changes the task, if it is another version, asks for what is to be evaluated, and returns the steps to start: all that had been asked
     but proposals. What persons had added and was not evaluated is asked for again. Inside a transaction."""
     added = [step.asked.action for step in campaign.state.open_steps() if isinstance(step.asked.action, Import)]
     if plan.task.version != campaign.task.version:

@@ -111,7 +111,7 @@ class State:
         """A person wants nothing to be started."""
         self.former: list[RecordId] = []
         """What `elites` said before `TaskChanged`."""
-        self.judged: set[ProgramId] = set()
+        self.evaluated: set[ProgramId] = set()
         """Programs that were evaluated since `TaskChanged`; empty before the first."""
         self._spent = Progress()
         self.seconds = 0.0
@@ -302,7 +302,7 @@ class State:
         """Begins anew with another version of the task. Steps that had not settled are given up: they were asked of the archive that was."""
         self.former = self.elites()
         self.steps.clear()
-        self.judged.clear()
+        self.evaluated.clear()
         self.columns.since = len(self.columns.programs)
         self._begin_task(task)
         # What a rule found with the old evaluator's values is void; what a person has decided stays.
@@ -333,7 +333,7 @@ class State:
         if evaluation.fitness is not None and evaluation.trust == "claimed":
             self.claimed.add(program)
         if self.columns.since and evaluation.outcome not in NOBODYS_FAULT and not record.origin.case:
-            self.judged.add(program)
+            self.evaluated.add(program)
 
     def _record(self, record: Record, insertion: Insertion) -> None:
         self.columns.append(record, insertion, self._spent)

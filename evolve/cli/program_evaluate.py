@@ -56,7 +56,7 @@ class EvaluationLine:
     violation: float = 0.0
     objectives: Mapping[str, float] = field(default_factory=dict)
     tag: str = ""
-    event: str = "judged"
+    event: str = "evaluated"
 
 
 @dataclass(frozen=True, slots=True)

@@ -126,7 +126,7 @@ class Rulings:
         values = self._state.noise_values
         if len(values) == self._campaign.settings.confirm.seeds:
             machine = self._state.machine
-            assert machine is not None, "a run tells its machine before it judges"
+            assert machine is not None, "a run tells its machine before it evaluates"
             self._campaign.write(replace(machine, noise_floor=noise_floor(values)))
 
 
@@ -265,8 +265,8 @@ class Recorder:
         from_text = work.draft.descriptors if work.draft else None
         evaluation = self._descriptors.complete(report.evaluation, lambda: work.program, from_text)
         missing = self._descriptors.missing(evaluation)
-        judged = work.job.kind == "evaluate" and evaluation.outcome is Outcome.OK
-        if not (missing and judged):
+        evaluated = work.job.kind == "evaluate" and evaluation.outcome is Outcome.OK
+        if not (missing and evaluated):
             return replace(report, evaluation=evaluation)
         why = f"neither a descriptor nor a metric for the axis {missing!r}"
         invalid = replace(

@@ -146,7 +146,7 @@ class Neighbours:
         if record:
             return f"record {record}", under_way or self._campaign.state.reader.program(ProgramId(key))
         if under_way is not None:
-            return "a program that is being judged", under_way
+            return "a program that is being evaluated", under_way
         return "a program that was proposed before", None
 
     def _recall(self) -> None:

@@ -126,7 +126,7 @@ class Requests:
     def _stop(self, wish: Stop, request: str) -> Answer:
         self._check_meant(wish, "stop")
         self.stopped = True
-        return Answer(request, accepted=True, told="it ends as soon as what is being judged is done")
+        return Answer(request, accepted=True, told="it ends as soon as what is being evaluated is done")
 
     def _pause(self, wish: Pause | Unpause, request: str) -> Answer:
         pauses = isinstance(wish, Pause)
@@ -137,7 +137,7 @@ class Requests:
             return Answer(request, accepted=True, told="it is paused already" if pauses else "it is not paused")
         self._campaign.write(Paused(pauses, request))
         if pauses:
-            return Answer(request, accepted=True, told="nothing new is started; what is being judged settles")
+            return Answer(request, accepted=True, told="nothing new is started; what is being evaluated settles")
         return Answer(request, accepted=True, told="it goes on")
 
     def _check_meant(self, wish: Stop | Pause | Unpause, what: str) -> None:
@@ -188,7 +188,7 @@ def import_program(campaign: Campaign, wish: Add, request: str, signatures: Muta
         # A broken plugin is told to the person who asks, and ends no run.
         reason = str(error)
     if reason:
-        raise ConfigError(f"the program may not be judged: {reason}. Try: mend it, and add it again")
+        raise ConfigError(f"the program may not be evaluated: {reason}. Try: mend it, and add it again")
     campaign.log.put_program(program, signature)
     signatures[signature] = program.id
     island = state.reader.settled(wish.parent).record.origin.island if wish.parent else _least_filled(state)
@@ -206,7 +206,7 @@ def _check_new(
         return
     record = campaign.state.columns.first_records().get(known, 0)
     alike = "it is" if known == program.id else "but for spacing and comments it is"
-    which = f"{campaign.name}/{record}" if record else "one that is being judged"
+    which = f"{campaign.name}/{record}" if record else "one that is being evaluated"
     raise KnownProgram(f"the program is known: {alike} {which}. Try: add another one", record)
 
 

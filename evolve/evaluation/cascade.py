@@ -232,7 +232,7 @@ def _compute(job: Job, trial: Trial, bench: Bench) -> _CascadeResult:
     if isinstance(answer, Evaluation):
         return _CascadeResult(answer)
     # Nothing was evaluated, and an OK would need a fitness: the answer stands beside a SCREENED evaluation.
-    screened = Evaluation.failed(Outcome.SCREENED, f"{job.kind}: nothing was judged")
+    screened = Evaluation.failed(Outcome.SCREENED, f"{job.kind}: nothing was evaluated")
     if job.kind == "draw":
         return _CascadeResult(screened, drawing=answer)
     return _CascadeResult(replace(screened, fingerprint=answer))

@@ -39,12 +39,12 @@ def curve(campaign: Campaign) -> tuple[Point, ...]:
     places = strictly_better(columns, among).tolist()
     if not places:
         return ()
-    judged, active = np.cumsum(columns.flag_programs()), campaign.log.active_of(place + 1 for place in places)
+    evaluated, active = np.cumsum(columns.flag_programs()), campaign.log.active_of(place + 1 for place in places)
     measured = _find_measured(campaign, columns)
     points = [
         Point(
             record=place + 1,
-            programs=int(judged[place]),
+            programs=int(evaluated[place]),
             seconds=active[place + 1],
             calls=state.columns.calls[place],
             tokens=state.columns.tokens[place],

@@ -125,7 +125,7 @@ def left_out(campaign: Campaign) -> Mapping[str, str]:
 def _count_former(campaign: Campaign) -> int:
     state = campaign.state
     programs = (state.columns.programs[record - 1] for record in state.former)
-    return sum(program not in state.judged and program not in state.quarantined for program in programs)
+    return sum(program not in state.evaluated and program not in state.quarantined for program in programs)
 
 
 def _name_quarantined(campaign: Campaign) -> tuple[str, ...]:

@@ -20,24 +20,24 @@ class Yield:
 
     name: str
     proposals: int
-    judged: int
+    evaluated: int
     improved: int
 
     @property
     def share(self) -> float:
         """Share of the evaluated programs: of what was evaluated, how much was better than its parents."""
-        return self.improved / self.judged if self.judged else 0.0
+        return self.improved / self.evaluated if self.evaluated else 0.0
 
 
 @dataclass(slots=True)
 class _Counts:
     proposals: int = 0
-    judged: int = 0
+    evaluated: int = 0
     improved: int = 0
 
-    def add(self, *, judged: bool, improved: bool) -> None:
+    def add(self, *, evaluated: bool, improved: bool) -> None:
         self.proposals += 1
-        self.judged += judged
+        self.evaluated += evaluated
         self.improved += improved
 
 
@@ -61,11 +61,11 @@ class Tally:
         tally.reflections = int(np.count_nonzero(reflected))
         found = np.bincount(columns.outcomes[~reflected], minlength=len(OUTCOMES)).tolist()
         tally.outcomes.update({outcome: count for outcome, count in zip(OUTCOMES, found, strict=True) if count})
-        judged, better = ~columns.outcome(Outcome.SCREENED), flag_improved(history, columns)
-        tally._operators = _count(codes, names, made, judged, better)
+        evaluated, better = ~columns.outcome(Outcome.SCREENED), flag_improved(history, columns)
+        tally._operators = _count(codes, names, made, evaluated, better)
         models = encode(history.columns.models[: len(columns)])
         tally._models = _count(
-            *models, made & np.array([bool(name) for name in models[1]], np.bool_)[models[0]], judged, better
+            *models, made & np.array([bool(name) for name in models[1]], np.bool_)[models[0]], evaluated, better
         )
         return tally
 
@@ -78,10 +78,10 @@ class Tally:
         self.outcomes[outcome] += 1
         if not operator:
             return
-        judged, improved = outcome is not Outcome.SCREENED, _is_improved(history, record)
-        self._operators.setdefault(operator, _Counts()).add(judged=judged, improved=improved)
+        evaluated, improved = outcome is not Outcome.SCREENED, _is_improved(history, record)
+        self._operators.setdefault(operator, _Counts()).add(evaluated=evaluated, improved=improved)
         if model:
-            self._models.setdefault(model, _Counts()).add(judged=judged, improved=improved)
+            self._models.setdefault(model, _Counts()).add(evaluated=evaluated, improved=improved)
 
     def counts(self) -> dict[str, int]:
         """Returns records by the outcome's name, the most frequent first."""
@@ -97,15 +97,18 @@ class Tally:
 
 
 def _lines(found: Mapping[str, _Counts]) -> tuple[Yield, ...]:
-    lines = [Yield(name, counts.proposals, counts.judged, counts.improved) for name, counts in found.items()]
-    return tuple(sorted(lines, key=lambda line: (-line.judged, line.name)))
+    lines = [Yield(name, counts.proposals, counts.evaluated, counts.improved) for name, counts in found.items()]
+    return tuple(sorted(lines, key=lambda line: (-line.evaluated, line.name)))
 
 
-def _count(codes: Numbers, names: Sequence[str], made: Flags, judged: Flags, better: Flags) -> dict[str, _Counts]:
+def _count(codes: Numbers, names: Sequence[str], made: Flags, evaluated: Flags, better: Flags) -> dict[str, _Counts]:
     """By name, of what operators have made."""
     lines = zip(
         names,
-        *(np.bincount(codes[chosen], minlength=len(names)).tolist() for chosen in (made, made & judged, made & better)),
+        *(
+            np.bincount(codes[chosen], minlength=len(names)).tolist()
+            for chosen in (made, made & evaluated, made & better)
+        ),
         strict=True,
     )
     return {name: _Counts(*counts) for name, *counts in lines if counts[0]}

@@ -31,12 +31,12 @@ def check_fairness(arms: Sequence[ComparedArm], resource: Resource) -> tuple[str
     _check_same(outcomes, "task", lambda one: one.conditions.task)
     _check_same(outcomes, "version of the task", lambda one: one.conditions.version)
     _check_same(outcomes, "parameters of the task", _parameters)
-    judged = [one for one in outcomes if one.conditions.hardware]
+    evaluated = [one for one in outcomes if one.conditions.hardware]
     if resource == "seconds" or not all(one.conditions.deterministic for one in outcomes):
-        _check_same(judged, "hardware", lambda one: one.conditions.hardware)
+        _check_same(evaluated, "hardware", lambda one: one.conditions.hardware)
     return (
-        *_note_difference(judged, "hardware", lambda one: one.conditions.hardware),
-        *_note_difference(judged, "isolation", lambda one: one.conditions.isolation),
+        *_note_difference(evaluated, "hardware", lambda one: one.conditions.hardware),
+        *_note_difference(evaluated, "isolation", lambda one: one.conditions.isolation),
         *_note_difference(outcomes, "number of workers", lambda one: str(one.conditions.workers)),
         *_note_difference(outcomes, "version of evolve", lambda one: one.conditions.evolve),
         *(note for arm in arms for note in _note_ends(arm)),

@@ -141,7 +141,7 @@ def _problem(campaign: Campaign, status: Status, final: float | None) -> str:
         return ""
     if campaign.state.archive.best is not None:
         return "its best was not measured again"
-    return "no program passed" if campaign.state.seed_record else "nothing was judged"
+    return "no program passed" if campaign.state.seed_record else "nothing was evaluated"
 
 
 def changes_search(key: str) -> bool:

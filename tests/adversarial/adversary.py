@@ -66,7 +66,7 @@ class Adversary:
         self._task = self._executor = None
 
     def verdict(self, cheat: Cheat) -> Verdict:
-        """Judges a cheat, and its twin where that was not judged before with the same parameters."""
+        """Judges a cheat, and its twin where that was not evaluated before with the same parameters."""
         twin = self._twin(cheat)
         evaluation, said = self._judged(cheat.task, cheat.files, cheat.parameters)
         return Verdict(

@@ -34,7 +34,7 @@ def _cheat(
     outcomes: frozenset[Outcome] = INVALID,
     instances: int = 50,
 ) -> Cheat:
-    """One whose module is the honest rule and `body`, which defines `place`. What waits is judged on fewer instances."""
+    """One whose module is the honest rule and `body`, which defines `place`. What waits is evaluated on fewer instances."""
     source = {"seed.py": f"{HONEST}\n{body}"}
     twin = {"seed.py": f"{HONEST}\nplace = honest\n"}
     return Cheat("model_placement", name, trick, rule, source, outcomes, twin=twin, parameters={"instances": instances})

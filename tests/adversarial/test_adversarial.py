@@ -29,7 +29,7 @@ def adversary() -> Iterator[Adversary]:
 
 
 def timed(cheat: Cheat) -> bool:
-    """Whether its task measures times: those cheats are judged by `test_adversarial_timed.py`, beside these."""
+    """Whether its task measures times: those cheats are evaluated by `test_adversarial_timed.py`, beside these."""
     return cheat.task.startswith("kernel_") or cheat.task in ("convolve2d", "psd_projection")
 
 

@@ -12,7 +12,7 @@ from evolve.types import Axis, Evaluation, MachineMeasured, Measure, Origin, Pro
 
 SEED = ProgramId("seed")
 JUDGED_FIRST, LAST_MEASUREMENTS = 5, 20
-"""How often the seed is judged to learn the noise floor, and what the best may be measured when all else is over, as in the loop."""
+"""How often the seed is evaluated to learn the noise floor, and what the best may be measured when all else is over, as in the loop."""
 
 Jump = Callable[[Generator], float]
 

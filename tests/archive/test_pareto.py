@@ -63,7 +63,7 @@ def test_who_misses_a_constraint_is_not_on_the_front() -> None:
 
 @pytest.mark.parametrize("kind", ["deterministic", "noisy", "certifies"])
 def test_a_newcomer_that_is_certified_brings_its_objectives(kind: str) -> None:
-    """By the judging that it comes with; a certificate of a known program says nothing of them, and what is judged later counts as ever."""
+    """By the judging that it comes with; a certificate of a known program says nothing of them, and what is evaluated later counts as ever."""
     story = Story(kind, objectives=AIMS)
     story.propose("proven", 2.0, objectives=[4.0, 4.0], certified=True)
     story.propose("plain", 1.0, objectives=[5.0, 2.0])

@@ -1,4 +1,4 @@
-"""Forks: the same records under other settings, with nothing judged."""
+"""Forks: the same records under other settings, with nothing evaluated."""
 
 from dataclasses import replace
 

@@ -130,7 +130,7 @@ def test_a_seed_cannot_forge_what_is_said_of_it(call, home):
     ],
 )
 def test_what_cannot_be_set_is_refused(call, home, words, message):
-    """Before anything is judged."""
+    """Before anything is evaluated."""
     call("task", "new", "mine")
     refused = call("task", "check", "mine", *words)
     assert (refused.exit_code, message in refused.stderr) == (1, True)
@@ -139,7 +139,7 @@ def test_what_cannot_be_set_is_refused(call, home, words, message):
 @pytest.mark.integration
 @pytest.mark.parametrize("kind", folders.starter_kinds())
 def test_a_new_task_runs_on_the_first_try_and_improves(call, home, kind):
-    """Thirty programs are judged, and the best is better than the seed."""
+    """Thirty programs are evaluated, and the best is better than the seed."""
     told = call("task", "new", "mine", "--kind", kind)
     assert told.exit_code == 0, told.output
     assert "evolve run tasks/mine --budget 10s" in told.stdout

@@ -101,7 +101,7 @@ def test_arms_and_seeds_are_run_read_and_written(call, home, number):
     assert len(logs(home)) == 6
     found = json.loads(again.stdout)
     assert found["event"] == "compared"
-    # All arms have judged exactly as many; what is measured beside that is counted for none.
+    # All arms have evaluated exactly as many; what is measured beside that is counted for none.
     assert [line["programs"] for line in found["lines"]] == [20.0, 20.0]
     assert (found["per"], found["end"], found["notes"]) == ("programs", 20.0, [])
     written = json.loads((home / "elsewhere/out/comparison.json").read_text())

@@ -159,7 +159,7 @@ def test_a_folder_is_a_whole_program() -> None:
 
 
 def test_of_a_task_in_one_file_the_blocks_are_taken(elsewhere: Path) -> None:
-    """So a changed problem.py is judged as it stands."""
+    """So a changed problem.py is evaluated as it stands."""
     block = "# EVOLVE-BLOCK-START\nx = 1\n# EVOLVE-BLOCK-END\n"
     (elsewhere / "mine.py").write_text(f'"""Brief."""\n{block}y = 2\n')
     assert files(task("seed.py", one_file="problem.py"), "mine.py") == {"seed.py": block}
@@ -270,7 +270,7 @@ def test_a_seed_cannot_forge_the_end_of_its_campaign(call, mine):
     ],
 )
 def test_what_cannot_be_meant_is_refused(call, mine, words, message):
-    """Before anything is judged."""
+    """Before anything is evaluated."""
     refused = call("program", "evaluate", *words)
     assert refused.exit_code in (1, 2)
     assert message in refused.stderr

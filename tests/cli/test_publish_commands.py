@@ -169,7 +169,7 @@ def test_what_is_published_and_was_edited_differs_and_the_rest_is_verified(home,
 
 @pytest.mark.slow
 def test_what_is_published_in_the_repository_is_found_again(home, call):
-    """Each program is judged again, on its held-out cases, too. On another machine noise may leave some open."""
+    """Each program is evaluated again, on its held-out cases, too. On another machine noise may leave some open."""
     ended = call("program", "verify", "--published", "--trust", "--archive", ROOT / "archive")
     assert ended.exit_code in (0, 3), ended.output
     assert "differs" not in ended.stdout

@@ -274,7 +274,7 @@ def test_a_running_campaign_is_steered_and_stopped(call, home, folder, tmp_path)
         assert (busy.exit_code, "is locked: another engine" in busy.stderr) == (1, True)
         assert call("campaign", "fork", "number", "--name", "aside").exit_code == 0
         stopped = call("campaign", "stop", "number")
-        assert "it ends as soon as what is being judged is done" in stopped.stdout, stopped.output
+        assert "it ends as soon as what is being evaluated is done" in stopped.stdout, stopped.output
         out, errors = process.communicate(timeout=60)
     assert process.returncode == 130, errors
     assert "it was stopped by request (evolve campaign stop)" in out

@@ -114,7 +114,7 @@ def test_an_evaluator_that_raises_and_is_not_deterministic_fails(tmp_path: Path)
 
 
 def test_an_evaluator_that_hides_what_happened_is_told(tmp_path: Path) -> None:
-    """A failure turned into a bad score may be meant; and a noisy task without noise is judged again and again for nothing."""
+    """A failure turned into a bad score may be meant; and a noisy task without noise is evaluated again and again for nothing."""
     hidden = "value = candidate.call('value')\n    except Exception:\n        value = 0.0"
     text = EVALUATOR.replace('value = candidate.call("value")', "try:\n        " + hidden)
     folder = tmp_path / "hiding"
@@ -138,7 +138,7 @@ def evaluate(candidate: Candidate, trial: Trial) -> Evaluation:
     answer = candidate.call("score", asked)
     if type(answer) is not float or not abs(answer) < 1e9:
         return Evaluation.invalid("no finite number")
-    return Evaluation.ok(answer {score}, artifacts={{"judged": {{"seed": trial.seed}}}})
+    return Evaluation.ok(answer {score}, artifacts={{"evaluated": {{"seed": trial.seed}}}})
 """
 PUBLIC, SECRET = "trial.seed", "str(trial.entropy())"
 NOISY, DETERMINISTIC = "", "deterministic = true\n"

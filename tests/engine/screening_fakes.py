@@ -164,7 +164,7 @@ class Scene:
         )
 
     def settle(self, asked: Asked, drafts: Sequence[Draft]) -> list[int]:
-        """Judges what is to be judged; the records."""
+        """Judges what is to be evaluated; the records."""
         before = len(self.campaign.state.history)
         with self.campaign.log.transaction():
             found = list(self.recorder.record_drafts(asked, drafts))
@@ -180,11 +180,11 @@ class Scene:
         self.recorder.release_durable()
 
     def step(self, *texts: str, **more: object) -> list[str]:
-        """A whole step: the reason of each child, empty for one that was judged."""
+        """A whole step: the reason of each child, empty for one that was evaluated."""
         records = self.settle(*self.draft(*texts, **more))
         return [self.reason(record) for record in records]
 
     def reason(self, record: int) -> str:
-        """Why a record was not judged."""
+        """Why a record was not evaluated."""
         found = self.campaign.log.settled(record).record
         return self.campaign.log.text(found.evaluation.feedback) if found.program is None else ""

@@ -52,7 +52,7 @@ def test_what_is_reported_of_the_best_was_measured_on_the_present_machine(bench,
 
 
 def test_held_out_cases_compare_a_program_with_the_seed_on_one_machine(bench, circle_task):
-    """Both are judged again there, once each."""
+    """Both are evaluated again there, once each."""
     task = dataclasses.replace(circle_task, deterministic=False, held_out=(Case("wide", {}),))
     with bench.create("confirm.share=0.5", task=task) as campaign:
         on(HERE, 0.0)(campaign)
@@ -88,7 +88,7 @@ def test_relative_thresholds_count_what_was_found_on_the_present_machine(bench, 
 
 
 def test_a_deterministic_task_is_the_same_everywhere(bench, circle_task):
-    """Equal programs have equal scores: nothing is judged again."""
+    """Equal programs have equal scores: nothing is evaluated again."""
     task = dataclasses.replace(circle_task, held_out=(Case("wide", {}),))
     with bench.create("confirm.share=0.5", task=task) as campaign:
         on(HERE, 0.0)(campaign)

@@ -18,7 +18,7 @@ def events(campaign, kind):
 
 
 def on_cases(campaign):
-    """The records that were judged on a case."""
+    """The records that were evaluated on a case."""
     return [event.record for event in events(campaign, Settled) if event.record.origin.case]
 
 

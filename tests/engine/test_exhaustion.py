@@ -73,7 +73,7 @@ class Patient(Seen):
 
 
 class Slow(FakeExecutor):
-    """All but the seed is judged when that is let go of."""
+    """All but the seed is evaluated when that is let go of."""
 
     def __init__(self, release: threading.Event) -> None:
         super().__init__(judge)

@@ -44,7 +44,7 @@ def failed(outcome: Outcome, text: str) -> Report:
 
 
 def test_a_campaign_improves_on_its_seed_and_judges_exactly_its_budget(bench):
-    """Thirty programs were asked for, thirty are judged."""
+    """Thirty programs were asked for, thirty are evaluated."""
     with bench.create() as campaign:
         ending = bench.run(campaign)
         assert (ending.reason, ending.left) == ("budget", 0)
@@ -127,7 +127,7 @@ def test_a_continued_campaign_keeps_its_total_budget(bench):
 
 
 def test_a_spent_budget_in_time_ends_at_once(bench):
-    """What was asked and not judged waits for the next run."""
+    """What was asked and not evaluated waits for the next run."""
     with bench.create(budget=["0.2s"]) as campaign:
         ending = bench.run(campaign, FakeExecutor(hold=2))
         assert ending.reason == "budget"

@@ -180,7 +180,7 @@ def test_another_model_takes_over(models: Workbench) -> None:
 
 
 def reasons(campaign) -> list[str]:
-    """Why proposals were not judged."""
+    """Why proposals were not evaluated."""
     records = [event.event.record for event in campaign.log.events(only=Settled)]
     screened = [record for record in records if record.evaluation.outcome is Outcome.SCREENED]
     return [campaign.log.text(record.evaluation.feedback) for record in screened]

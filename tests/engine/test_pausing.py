@@ -129,7 +129,7 @@ def test_seconds_are_not_eaten_by_a_pause(bench):
 
 
 def test_other_requests_are_done_meanwhile(bench):
-    """A hint is written, a program that a person adds is judged."""
+    """A hint is written, a program that a person adds is evaluated."""
     mine = {"seed.py": "def value():\n    return 6.9\n"}
 
     def asks(campaign):
@@ -189,7 +189,7 @@ def test_settings_change_while_a_campaign_runs(bench):
 
 
 def test_calls_in_flight_are_answered_and_their_programs_wait(bench):
-    """What was paid for is in the log; it is judged when the run goes on, without another call."""
+    """What was paid for is in the log; it is evaluated when the run goes on, without another call."""
     with_operators(bench)
     hold, seen = threading.Event(), []
     fake = FakeModel(hold=hold)
@@ -210,7 +210,7 @@ def test_calls_in_flight_are_answered_and_their_programs_wait(bench):
 
 
 def test_a_paused_and_retuned_run_that_is_killed_after_any_event_goes_on(bench):
-    """The request that is still there is done once; what was judged is not judged again, and the log replays."""
+    """The request that is still there is done once; what was evaluated is not evaluated again, and the log replays."""
     settings = Configure(("budget=['12programs']", "workers=3"))
     with bench.create() as campaign:
         watch = Steering(settings, Unpause(ME))

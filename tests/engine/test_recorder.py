@@ -171,7 +171,7 @@ def test_a_tagged_program_is_quarantined_and_its_evaluation_keeps_its_outcome(be
 
 
 def test_a_failure_of_ours_quarantines_nothing(bench):
-    """It says nothing about the program that was judged."""
+    """It says nothing about the program that was evaluated."""
     with bench.create() as campaign:
         bench.run(campaign, tagging("3.0", outcome=Outcome.INTERNAL))
         assert list(campaign.log.events(only=Ruled)) == []

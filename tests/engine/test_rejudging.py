@@ -1,4 +1,4 @@
-"""Judging again by a newer version of the task: what is judged, what stays, and what an interruption leaves to do."""
+"""Judging again by a newer version of the task: what is evaluated, what stays, and what an interruption leaves to do."""
 
 import dataclasses
 
@@ -116,7 +116,7 @@ def test_a_log_with_a_changed_task_replays_to_the_live_state(bench, newer):
 
 
 def test_everything_may_be_judged_again_also_later(bench, newer):
-    """What the elites' turn has judged is not judged twice; quarantined programs are left alone."""
+    """What the elites' turn has evaluated is not evaluated twice; quarantined programs are left alone."""
     with bench.create() as campaign:
         bench.run(campaign)
         elites, _ = rejudge(campaign, newer)
@@ -128,7 +128,7 @@ def test_everything_may_be_judged_again_also_later(bench, newer):
 
 
 def test_a_task_that_has_not_changed_has_nothing_to_judge(bench, circle_task):
-    """All of it was judged by this version."""
+    """All of it was evaluated by this version."""
     with bench.create() as campaign:
         bench.run(campaign)
         for everything in (False, True):
@@ -184,17 +184,17 @@ def test_what_the_older_evaluator_has_tagged_is_judged_by_the_newer(bench, newer
         (ruled,) = {ruling.about for ruling in events(campaign, Ruled)}
         rejudge(campaign, newer, near_seven, everything=True)
         assert campaign.state.quarantined == {}
-        assert ruled in campaign.state.judged
+        assert ruled in campaign.state.evaluated
 
 
 def test_an_interrupted_one_goes_on_with_what_is_missing(bench, newer):
     """Whoever runs next: the steps are in the log."""
-    judged = []
+    evaluated = []
 
     def lose(job):
-        if len(judged) == 3:
+        if len(evaluated) == 3:
             raise KeyboardInterrupt
-        judged.append(job.id)
+        evaluated.append(job.id)
         return near_six(job)
 
     with bench.create() as campaign:
@@ -239,8 +239,8 @@ def test_former_elites_survive_a_version_that_was_broken(bench, newer):
         _, ending = rejudge(campaign, dataclasses.replace(newer, version="3"))
         assert ending.left == 0
         programs = campaign.state.columns.programs
-        judged = {record.program for record in settled(campaign)[campaign.state.columns.since :]}
-        assert {programs[record - 1] for record in elites} <= judged
+        evaluated = {record.program for record in settled(campaign)[campaign.state.columns.since :]}
+        assert {programs[record - 1] for record in elites} <= evaluated
 
 
 def test_steps_that_had_not_settled_are_given_up_but_for_what_a_person_added(bench, newer):
@@ -331,7 +331,7 @@ def test_another_seed_is_the_seed_of_the_newer_version(bench, newer):
         state = campaign.state
         assert state.seed_values == [-2.0]
         assert state.columns.programs[state.seed_record - 1] == other.seed.id
-        assert campaign.task.seed.id in state.judged
+        assert campaign.task.seed.id in state.evaluated
         measures = [asked.action for asked in events(campaign, Asked) if isinstance(asked.action, Measure)]
         assert newer.seed.id in {measure.program for measure in measures}
 

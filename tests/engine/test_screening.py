@@ -1,4 +1,4 @@
-"""What is judged, and what is not, for which reason."""
+"""What is evaluated, and what is not, for which reason."""
 
 import pytest
 from screening_fakes import LINES, Oracle, long_task, text
@@ -90,13 +90,13 @@ def test_a_far_child_is_judged(scene):
 
 
 def test_children_of_one_step_are_compared_with_each_other(scene):
-    """Equal ones before anybody is asked; the first one is judged."""
+    """Equal ones before anybody is asked; the first one is evaluated."""
     reasons = scene.step(both("c", "d"), both("c", "d") + "# why\n", both("c", "e"), text(dict.fromkeys(range(9), "g")))
     assert sorted(reasons) == sorted(
         [
             "",
             f"{DUPLICATE} (but for spacing and comments)",
-            "not novel: it is near to a program that is being judged, at a distance of 0.0235, and 0.05 is wanted",
+            "not novel: it is near to a program that is being evaluated, at a distance of 0.0235, and 0.05 is wanted",
             "",
         ]
     )
@@ -106,7 +106,7 @@ def test_two_that_are_under_way_are_compared_with_each_other(scene):
     """Near ones in their threads, and equal ones when they settle, too."""
     one = scene.draft(both("c", "d"))
     _, (other,) = scene.draft(both("c", "e"))
-    assert other.refusal.startswith("not novel: it is near to a program that is being judged")
+    assert other.refusal.startswith("not novel: it is near to a program that is being evaluated")
     tuned = [scene.draft(text({7: number})) for number in ("1.5", "1.5", "1.5 ")]
     assert [draft.refusal for _, (draft,) in tuned] == ["", "", ""]
     scene.settle(*one)
@@ -133,7 +133,7 @@ def test_what_was_proposed_is_known_in_the_next_run(scene):
 
 
 def test_two_campaigns_agree(play, tmp_path):
-    """With the same steps: in what is judged, in reasons, and in whom they name."""
+    """With the same steps: in what is evaluated, in reasons, and in whom they name."""
     digests = []
     for name in "ab":
         scene = play(tmp_path / name, long_task(distance=0.05))
@@ -233,7 +233,7 @@ class Meanwhile(Oracle):
 
 
 def test_what_settles_while_a_model_is_asked_is_compared_when_the_other_settles(asking):
-    """Equal programs are judged once, near ones as the models say."""
+    """Equal programs are evaluated once, near ones as the models say."""
     twin = Meanwhile(asking, both("c", "e"), "yes", "yes")
     assert asking.step(both("c", "e"), model=twin) == [DUPLICATE]
     assert twin.reasons == [""]

@@ -38,7 +38,7 @@ class Renames:
         return [Child(Program({"seed.py": text(dict.fromkeys(lines, reply.text))}))]
 
 
-def judged(job: Job) -> Report:
+def evaluated(job: Job) -> Report:
     """All the same, in cells by their text."""
     found = job.files["seed.py"]
     return Report(Evaluation.ok(float(sum(map(ord, found)) % 97), descriptors={"size": float(len(found) % 10)}))
@@ -55,7 +55,7 @@ def models(bench: Workbench) -> Workbench:
 
 
 def test_what_screening_costs_is_an_event_and_every_child_has_its_record(models: Workbench) -> None:
-    """Two models have the last word; what they let pass is judged, and found by its sketch and vector from then on."""
+    """Two models have the last word; what they let pass is evaluated, and found by its sketch and vector from then on."""
     fakes = (
         FakeModel(lambda number: "cdefgh"[number % 6]),
         FakeModel(lambda number: "yes" if number % 3 else "no"),
@@ -63,7 +63,7 @@ def test_what_screening_costs_is_an_event_and_every_child_has_its_record(models:
     )
     values = {"models": {"members": MEMBERS, "purposes": PURPOSES}, "operators": {"names": ["renames"]}}
     with models.create(**values, budget=["25programs"]) as campaign:
-        ending = run(campaign, FakeExecutor(judged, hold=2), Seen(), members(campaign, *fakes))
+        ending = run(campaign, FakeExecutor(evaluated, hold=2), Seen(), members(campaign, *fakes))
         assert ending.reason == "budget"
         calls = Counter(stamped.event.call.purpose for stamped in campaign.log.events(only=Replied))
         assert (calls["novelty"], calls["propose"]) == (len(fakes[1].prompts), len(fakes[0].prompts))

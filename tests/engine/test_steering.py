@@ -72,7 +72,7 @@ def impatient(monkeypatch):
 
 
 def test_a_running_campaign_takes_what_is_asked_in_its_order(bench, impatient):
-    """A program that is ruled out and in again, a hint, and a program that is judged by the campaign's judges."""
+    """A program that is ruled out and in again, a hint, and a program that is evaluated by the campaign's judges."""
     watch = Asking(Quarantine(1), Release(1), Hint(" near 7 "), Add(program(6.9), "mine", parent=1))
     with bench.create() as campaign:
         bench.run(campaign, watch=watch)
@@ -106,7 +106,7 @@ def test_a_stop_drains_as_an_interrupt_does(bench, impatient):
         ending = bench.run(campaign, FakeExecutor(hold=1), watch)
         assert ending.reason == "stopped"
         assert 0 < campaign.state.progress.programs < 30
-        assert answers(campaign, watch.ids)[0].told == "it ends as soon as what is being judged is done"
+        assert answers(campaign, watch.ids)[0].told == "it ends as soon as what is being evaluated is done"
     with bench.open() as campaign:
         assert bench.run(campaign).reason == "budget"
 
@@ -159,7 +159,7 @@ def test_what_is_refused_says_why_and_the_rest_is_done(bench):
         assert [answer.accepted for answer in found] == [False, False, False, False, True]
         assert "has no record 99" in found[0].told
         assert "got an empty one" in found[1].told
-        assert "may not be judged: it adds a file 'other.py', and the task allows no new one. Try: " in found[2].told
+        assert "may not be evaluated: it adds a file 'other.py', and the task allows no new one. Try: " in found[2].told
         assert (found[3].told, found[3].records) == (
             "the program is known: it is one_number/1. Try: add another one",
             (1,),
@@ -183,7 +183,7 @@ def test_a_program_that_waits_to_be_judged_is_known(bench):
         bench.run(campaign)
         ids = put(campaign, Add(program(6.5)), Add(program(6.5)))
         assert len(taken(campaign)) == 1
-        assert "it is one that is being judged" in answers(campaign, ids)[1].told
+        assert "it is one that is being evaluated" in answers(campaign, ids)[1].told
 
 
 def test_without_adding_a_program_and_all_after_it_stay(bench):

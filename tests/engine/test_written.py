@@ -16,14 +16,14 @@ FAST = {"members": [{"name": "fast", "kind": "fake", "concurrency": 4}]}
 
 
 def answered(number: int) -> str:
-    """A file with another number; each fourth is none that may be judged, and each fourth fails."""
+    """A file with another number; each fourth is none that may be evaluated, and each fourth fails."""
     if number % 4 == 3:
         return "Let me think about numbers."
     value = 900.5 + number if number % 4 == 1 else 1.5 + 0.11 * number
     return f"Hypothesis: try {number}.\n\n```seed.py\ndef value():\n    return {value!r}\n```"
 
 
-def judged(job: Job) -> Report:
+def evaluated(job: Job) -> Report:
     """Large numbers crash."""
     if job.files and number_of(dict(job.files)) > 500.0:
         why = "OverflowError: too large"
@@ -37,7 +37,7 @@ def played(
     """The proposals and the calls of a campaign with a model that answers so, and the digest of its log."""
     budget, judges = [f"{programs}programs"], values.pop("workers", 1)
     with bench.create(models=FAST, budget=budget, workers=judges, **{"operators": OPERATORS, **values}) as campaign:
-        run(campaign, FakeExecutor(judged), Seen(), members(campaign, FakeModel(answer)))
+        run(campaign, FakeExecutor(evaluated), Seen(), members(campaign, FakeModel(answer)))
         settled = [stamped.event.record for stamped in campaign.log.events(only=Settled)]
         proposals = [record for record in settled if record.origin.kind == "proposal"]
         return proposals, [stamped.event for stamped in campaign.log.events(only=Replied)], campaign.digest()
@@ -83,7 +83,7 @@ def test_several_samples_of_one_prompt_are_several_children_of_one_step(bench: W
 def test_a_budget_in_programs_is_exact_where_a_call_has_several_children_and_the_rest_wait_for_the_next_run(
     bench: Workbench,
 ) -> None:
-    """They are judged then, and their calls are not made again."""
+    """They are evaluated then, and their calls are not made again."""
 
     def answer(number: int) -> str:
         return f"```seed.py\ndef value():\n    return {1.5 + 0.01 * number!r}\n```"
@@ -95,13 +95,13 @@ def test_a_budget_in_programs_is_exact_where_a_call_has_several_children_and_the
 
     operators = {"names": ["rewrite"], "settings": {"rewrite": {"samples": 5, "repair": 0}}}
     with bench.create(models=FAST, budget=["12programs"], workers=1, operators=operators) as campaign:
-        run(campaign, FakeExecutor(judged), Seen(), members(campaign, FakeModel(answer)))
+        run(campaign, FakeExecutor(evaluated), Seen(), members(campaign, FakeModel(answer)))
         assert judged_programs() == 12
         left = {step.asked.step for step in campaign.state.open_steps()}
         paid = Counter(stamped.event.step for stamped in campaign.log.events(only=Replied))
         assert left & set(paid)
         campaign.change({"budget": ["16programs"]})
-        run(campaign, FakeExecutor(judged), Seen(), members(campaign, FakeModel(lambda n: answer(1_000 + n))))
+        run(campaign, FakeExecutor(evaluated), Seen(), members(campaign, FakeModel(lambda n: answer(1_000 + n))))
         assert judged_programs() == 16
         again = Counter(stamped.event.step for stamped in campaign.log.events(only=Replied))
         assert {step: again[step] for step in paid} == dict(paid)
@@ -121,7 +121,7 @@ def test_lessons_are_written_and_later_prompts_show_them(bench: Workbench) -> No
     with bench.create(
         models=FAST, budget=["40programs"], workers=1, operators=OPERATORS, lessons={"every": 10}
     ) as campaign:
-        run(campaign, FakeExecutor(judged), Seen(), members(campaign, FakeModel(answer)))
+        run(campaign, FakeExecutor(evaluated), Seen(), members(campaign, FakeModel(answer)))
         assert campaign.state.lessons
         first = campaign.state.lessons[0]
         assert (first.text.startswith("Lesson "), first.by) == (True, "reflect")

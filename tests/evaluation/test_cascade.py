@@ -36,7 +36,7 @@ from evolve.types import (
 JOB = Job("1.0", "evaluate", Trial(seed=7), {"seed.py": ""})
 
 
-def judged(function, *, job=JOB, box=None, task=None, marked=(), clock=None):
+def evaluated(function, *, job=JOB, box=None, task=None, marked=(), clock=None):
     """The report of `function` as a one-stage evaluator; `marked` are its further functions by name."""
     made = function if hasattr(function, "stages") else evaluator(function)
     for name, marked_function in dict(marked).items():
@@ -60,7 +60,7 @@ def feedback(report):
 
 def test_an_ok_evaluation_carries_its_circumstances():
     """Stage, times, isolation, environment, trust; texts are ids."""
-    report = judged(
+    report = evaluated(
         lambda candidate, trial: Evaluation.ok(candidate.call("answer"), feedback="fine", artifacts={"x": [1, 2]}),
         clock=FakeClock(step=1.0),
     )
@@ -81,7 +81,7 @@ def test_an_ok_evaluation_carries_its_circumstances():
 def test_too_much_feedback_is_cut_and_says_so():
     """The evaluation stands."""
     task = small_task(limits=Limits(feedback=5))
-    report = judged(lambda candidate, trial: Evaluation.ok(1.0, feedback="aäaäaä"), task=task)
+    report = evaluated(lambda candidate, trial: Evaluation.ok(1.0, feedback="aäaäaä"), task=task)
     assert (report.evaluation.fitness, feedback(report)) == (1.0, "aäa\n\n(4 more bytes of feedback were cut)")
 
 
@@ -89,7 +89,7 @@ def test_too_much_feedback_is_cut_and_says_so():
 def test_too_many_artifacts_are_refused_with_the_remedy(limit, outcome):
     """All together, as JSON; nothing of them is stored."""
     task = small_task(limits=Limits(artifacts=limit))
-    report = judged(lambda candidate, trial: Evaluation.ok(1.0, artifacts={"x": [1, 2], "y": "abc"}), task=task)
+    report = evaluated(lambda candidate, trial: Evaluation.ok(1.0, artifacts={"x": [1, 2], "y": "abc"}), task=task)
     assert report.evaluation.outcome is outcome
     if outcome is Outcome.INTERNAL:
         assert "are 10 bytes as JSON, the largest is 'x', and 9 are kept at most. Try: keep less" in feedback(report)
@@ -98,7 +98,7 @@ def test_too_many_artifacts_are_refused_with_the_remedy(limit, outcome):
 
 def test_no_feedback_is_no_text():
     """An empty text is not stored for every program."""
-    report = judged(lambda candidate, trial: Evaluation.ok(1.0))
+    report = evaluated(lambda candidate, trial: Evaluation.ok(1.0))
     assert (report.evaluation.feedback, report.texts) == ("", {})
 
 
@@ -111,14 +111,16 @@ def test_a_trial_has_the_tasks_parameters_and_the_stages_limit():
         return Evaluation.ok(1.0)
 
     task = small_task(parameters={"n": 26, "side": 1.0}, stages=(Stage("evaluate", 5.0),))
-    judged(evaluate, job=Job("1.0", "evaluate", Trial(seed=7, parameters=Parameters({"n": 29}))), task=task)
+    evaluated(evaluate, job=Job("1.0", "evaluate", Trial(seed=7, parameters=Parameters({"n": 29}))), task=task)
     assert seen == [Trial(seed=7, stage="evaluate", limit=5.0, parameters=Parameters({"n": 29, "side": 1.0}))]
 
 
 @pytest.mark.parametrize(("direction", "inside"), [("max", 3.0), ("min", -3.0)])
 def test_fitness_is_maximised_inside(direction, inside):
     """The evaluator speaks the user's language."""
-    report = judged(lambda candidate, trial: Evaluation.ok(3.0), task=small_task(fitness=Fitness(direction=direction)))
+    report = evaluated(
+        lambda candidate, trial: Evaluation.ok(3.0), task=small_task(fitness=Fitness(direction=direction))
+    )
     assert report.evaluation.fitness == inside
 
 
@@ -126,10 +128,10 @@ def test_objectives_are_maximised_inside_in_the_order_of_the_task():
     """A failure has none."""
     task = small_task(objectives=(Objective("length"), Objective("seconds", "min")))
     told = {"seconds": 3, "length": 2}
-    report = judged(lambda candidate, trial: Evaluation.ok(1.0, objectives=told), task=task)
+    report = evaluated(lambda candidate, trial: Evaluation.ok(1.0, objectives=told), task=task)
     assert list(report.evaluation.objectives.items()) == [("length", 2.0), ("seconds", -3.0)]
     failed = Evaluation(Outcome.WRONG, objectives=told)
-    assert judged(lambda candidate, trial: failed, task=task).evaluation.objectives == {}
+    assert evaluated(lambda candidate, trial: failed, task=task).evaluation.objectives == {}
 
 
 def test_only_the_last_stage_must_know_all_that_the_task_asks_for():
@@ -143,9 +145,9 @@ def test_only_the_last_stage_must_know_all_that_the_task_asks_for():
         constraints=(Constraint("memory", at_most=2.0),),
         stages=(Stage("evaluate"), Stage("full")),
     )
-    found = judged(cascade, task=task).evaluation
+    found = evaluated(cascade, task=task).evaluation
     assert (found.outcome, found.stage, found.violation) == (Outcome.OK, "full", 0.5)
-    alone = judged(cascade, task=task, job=replace(JOB, stage="evaluate")).evaluation
+    alone = evaluated(cascade, task=task, job=replace(JOB, stage="evaluate")).evaluation
     assert alone.outcome is Outcome.INVALID
 
 
@@ -153,7 +155,7 @@ def test_only_the_last_stage_must_know_all_that_the_task_asks_for():
 def test_a_failed_session_becomes_its_outcome(status):
     """With the message, and the end of what the program printed."""
     box = FakeBox({"answer": failure(status, "it went wrong")}, log="x" * 3000 + " last words\n")
-    report = judged(lambda candidate, trial: candidate.call("answer"), box=box)
+    report = evaluated(lambda candidate, trial: candidate.call("answer"), box=box)
     assert report.evaluation.outcome is OUTCOME[status]
     assert report.evaluation.cpu_seconds == 0.25
     assert feedback(report).startswith("it went wrong\n\nThe program's last output:\nx")
@@ -162,7 +164,9 @@ def test_a_failed_session_becomes_its_outcome(status):
 
 def test_a_failed_session_without_output_has_its_message_alone():
     """No empty heading."""
-    report = judged(lambda candidate, trial: candidate.call("answer"), box=FakeBox({"answer": failure(message="no")}))
+    report = evaluated(
+        lambda candidate, trial: candidate.call("answer"), box=FakeBox({"answer": failure(message="no")})
+    )
     assert feedback(report) == "no"
 
 
@@ -174,7 +178,7 @@ def test_an_evaluator_may_survive_a_failed_session():
             candidate.call("answer")
         return Evaluation.ok(0.0)
 
-    assert judged(evaluate, box=FakeBox({"answer": failure()})).evaluation.fitness == 0.0
+    assert evaluated(evaluate, box=FakeBox({"answer": failure()})).evaluation.fitness == 0.0
 
 
 def test_an_evaluator_that_raises_is_internal_with_its_traceback():
@@ -183,7 +187,7 @@ def test_an_evaluator_that_raises_is_internal_with_its_traceback():
     def evaluate(candidate, trial):
         return {}["centres"]
 
-    report = judged(evaluate)
+    report = evaluated(evaluate)
     assert report.evaluation.outcome is Outcome.INTERNAL
     assert feedback(report).startswith("the evaluator raised KeyError: 'centres'")
     assert "in evaluate" in feedback(report)
@@ -200,7 +204,7 @@ def test_an_evaluator_that_an_answer_has_provoked_is_internal_with_what_to_check
     def evaluate(candidate, trial):
         raise error
 
-    report = judged(evaluate)
+    report = evaluated(evaluate)
     assert report.evaluation.outcome is Outcome.INTERNAL
     assert f"the evaluator raised {type(error).__name__}" in feedback(report)
     assert "Try: look at the type, the length or shape, and the size" in feedback(report)
@@ -214,7 +218,7 @@ def test_a_task_module_that_an_answer_has_provoked_says_what_and_where(tmp_path,
         "import judging_neighbour\ndef check(answer):\n    return judging_neighbour.size(answer)\n"
     )
     module = task_module(tmp_path, "problem.py", {"check": "(answer)"})
-    said = feedback(judged(lambda candidate, trial: module.call("check", 10**400)))
+    said = feedback(evaluated(lambda candidate, trial: module.call("check", 10**400)))
     begins = f"{tmp_path}/problem.py: check() raised OverflowError: int too large to convert to float (judging_neighbour.py, line 2). Try: look at the type"
     assert said.startswith(begins)
     assert "judging_neighbour.py" in said
@@ -227,7 +231,7 @@ def test_an_error_that_cannot_be_said_is_reported():
     def evaluate(candidate, trial):
         raise ValueError(10**5000)
 
-    report = judged(evaluate)
+    report = evaluated(evaluate)
     assert report.evaluation.outcome is Outcome.INTERNAL
     assert feedback(report).startswith("the evaluator raised ValueError:\n")
 
@@ -266,14 +270,14 @@ def test_an_error_that_cannot_be_said_is_reported():
 )
 def test_whatever_an_evaluator_does_is_reported(function, outcome, message):
     """With the stage in which it happened."""
-    report = judged(function)
+    report = evaluated(function)
     assert (report.evaluation.outcome, report.evaluation.stage) == (outcome, "evaluate")
     assert message in feedback(report)
 
 
 def test_a_missing_axis_makes_a_program_invalid():
     """The archive would not know where to put it."""
-    report = judged(lambda candidate, trial: Evaluation.ok(1.0), task=small_task(axes=(Axis("walls", 0, 26, 14),)))
+    report = evaluated(lambda candidate, trial: Evaluation.ok(1.0), task=small_task(axes=(Axis("walls", 0, 26, 14),)))
     assert report.evaluation.outcome is Outcome.INVALID
     assert "'walls'" in feedback(report)
 
@@ -286,7 +290,7 @@ def cascade(first, second, threshold=None):
 
 def test_a_cascade_ends_with_its_last_stage():
     """Its fitness counts; the processor time is that of all stages."""
-    report = judged(cascade(1.0, 2.0, threshold=1.0))
+    report = evaluated(cascade(1.0, 2.0, threshold=1.0))
     assert (report.evaluation.fitness, report.evaluation.stage, report.evaluation.cpu_seconds) == (2.0, "full", 0.5)
 
 
@@ -301,7 +305,7 @@ def test_a_cascade_ends_with_its_last_stage():
 )
 def test_a_threshold_is_reached_in_the_users_direction(direction, threshold, outcome):
     """The first stage finds 1.0."""
-    report = judged(cascade(1.0, 2.0, threshold), task=small_task(fitness=Fitness(direction=direction)))
+    report = evaluated(cascade(1.0, 2.0, threshold), task=small_task(fitness=Fitness(direction=direction)))
     assert report.evaluation.outcome is outcome
 
 
@@ -318,7 +322,7 @@ def test_a_relative_threshold_is_what_the_job_says_it_comes_to(direction, wanted
     """In the maximised direction; the judge knows no other program."""
     job = Job("1.0", "evaluate", files={"seed.py": ""}, wanted={"evaluate": wanted})
     task = small_task(fitness=Fitness(direction=direction))
-    report = judged(cascade(1.0, 2.0, "top 30%"), job=job, task=task)
+    report = evaluated(cascade(1.0, 2.0, "top 30%"), job=job, task=task)
     assert report.evaluation.outcome is outcome
     assert report.evaluation.passed == {"evaluate": task.fitness.inside(1.0)}
 
@@ -326,7 +330,7 @@ def test_a_relative_threshold_is_what_the_job_says_it_comes_to(direction, wanted
 def test_a_relative_threshold_is_named_in_the_feedback():
     """With the share, and what it came to."""
     job = Job("1.0", "evaluate", files={"seed.py": ""}, wanted={"evaluate": 1.5})
-    report = judged(cascade(1.0, 2.0, "top 30%"), job=job)
+    report = evaluated(cascade(1.0, 2.0, "top 30%"), job=job)
     assert feedback(report).splitlines()[0] == (
         "stage 'evaluate' found a fitness of 1; the next stage wants at least 1.5, the top 30% of what it found before"
     )
@@ -335,13 +339,13 @@ def test_a_relative_threshold_is_named_in_the_feedback():
 def test_an_ungated_job_passes_every_threshold():
     """A held-out case has values of another size."""
     job = Job("1.0", "evaluate", files={"seed.py": ""}, ungated=True, wanted={"evaluate": 9.0})
-    report = judged(cascade(1.0, 2.0, 9.0), job=job)
+    report = evaluated(cascade(1.0, 2.0, 9.0), job=job)
     assert (report.evaluation.fitness, report.evaluation.stage) == (2.0, "full")
 
 
 def test_below_a_threshold_the_stage_the_value_and_the_threshold_are_named():
     """And the stage's own feedback follows."""
-    report = judged(cascade(1.0, 2.0, threshold=1.5))
+    report = evaluated(cascade(1.0, 2.0, threshold=1.5))
     assert report.evaluation.stage == "evaluate"
     expected = "stage 'evaluate' found a fitness of 1; the next stage wants at least 1.5\n\nquick look"
     assert feedback(report) == expected
@@ -357,7 +361,7 @@ def test_a_job_may_have_less_time_than_its_stage(limit, given, noted):
         return Evaluation.ok(candidate.call("answer"))
 
     task = small_task(stages=(Stage("evaluate", 20.0),))
-    report = judged(evaluate, job=replace(JOB, limit=limit), box=box, task=task)
+    report = evaluated(evaluate, job=replace(JOB, limit=limit), box=box, task=task)
     assert (report.evaluation.outcome, report.evaluation.limit) == (Outcome.TIMED_OUT, noted)
     assert (trials, box.opened) == ([20.0], [pytest.approx(given)])
 
@@ -365,15 +369,15 @@ def test_a_job_may_have_less_time_than_its_stage(limit, given, noted):
 def test_a_failure_ends_the_cascade():
     """The second stage is not run."""
     box = FakeBox({"answer": failure(Status.TIMEOUT)})
-    report = judged(cascade(1.0, 2.0), box=box)
+    report = evaluated(cascade(1.0, 2.0), box=box)
     assert (report.evaluation.outcome, report.evaluation.stage, len(box.opened)) == (Outcome.TIMED_OUT, "evaluate", 1)
 
 
 def test_one_stage_can_be_judged_alone():
     """No threshold applies; an unknown one is an error of the asking side."""
-    alone = judged(cascade(1.0, 2.0, threshold=9.0), job=Job("1.0", "evaluate", files={"seed.py": ""}, stage="full"))
+    alone = evaluated(cascade(1.0, 2.0, threshold=9.0), job=Job("1.0", "evaluate", files={"seed.py": ""}, stage="full"))
     assert (alone.evaluation.fitness, alone.evaluation.stage) == (2.0, "full")
-    unknown = judged(cascade(1.0, 2.0), job=Job("1.0", "evaluate", stage="fulll"))
+    unknown = evaluated(cascade(1.0, 2.0), job=Job("1.0", "evaluate", stage="fulll"))
     assert unknown.evaluation.outcome is Outcome.INTERNAL
     assert "Did you mean 'full'" in feedback(unknown)
 
@@ -399,7 +403,7 @@ ARTIFACTS = {"x": json.dumps([[0.5, 0.25]])}
 
 
 def computed(kind, task=None, **marked):
-    return judged(nothing, job=Job("1.0", kind, artifacts=ARTIFACTS), marked=marked, task=task)
+    return evaluated(nothing, job=Job("1.0", kind, artifacts=ARTIFACTS), marked=marked, task=task)
 
 
 def test_certify_gives_the_exact_value_and_the_fingerprint():
@@ -474,7 +478,7 @@ def test_a_picture_that_cannot_be_drawn_is_internal(marked, message):
 
 def test_arrays_from_a_candidate_can_be_artifacts():
     """They come back to certify as lists."""
-    report = judged(
+    report = evaluated(
         lambda candidate, trial: Evaluation.ok(1.0, artifacts={"x": candidate.call("answer")}),
         box=FakeBox({"answer": np.ones((2, 2))}),
     )
@@ -553,7 +557,7 @@ def test_waiting_for_devices_counts_neither_for_the_stage_nor_for_the_job():
 
 
 def test_a_machine_that_cannot_give_what_a_stage_needs_is_nobodys_fault():
-    """The program is judged by nothing; the message says what to do."""
+    """The program is evaluated by nothing; the message says what to do."""
     cascade = evaluator(lambda candidate, trial: Evaluation.ok(1.0))
     cascade.stage("full")(lambda candidate, trial: Evaluation.ok(1.0))
     task = small_task(stages=(Stage("evaluate"), Stage("full")))
@@ -591,21 +595,21 @@ def test_what_a_stage_has_tagged_stays_tagged(least, outcome):
     """Whatever the next one says, and where there is none; the evaluation keeps its outcome."""
     made = evaluator(lambda candidate, trial: Evaluation.ok(1.0, tag="late write"))
     made.stage("full", threshold=least)(lambda candidate, trial: Evaluation.ok(3.0))
-    evaluation = judged(made).evaluation
+    evaluation = evaluated(made).evaluation
     assert (evaluation.outcome, evaluation.tag) == (outcome, "late write")
 
 
 @pytest.mark.parametrize("trust", ["witnessed", "rescored", "claimed"])
 def test_an_evaluator_says_how_little_its_score_is_worth(trust):
     """What it does not say is witnessed."""
-    report = judged(lambda candidate, trial: Evaluation.ok(1.0, trust=trust))
+    report = evaluated(lambda candidate, trial: Evaluation.ok(1.0, trust=trust))
     assert (report.evaluation.trust, report.evaluation.outcome) == (trust, Outcome.OK)
 
 
 @pytest.mark.parametrize("trust", ["certain", "", None, 1])
 def test_a_trust_that_there_is_not_is_the_evaluators_fault(trust):
     """With those that there are."""
-    report = judged(lambda candidate, trial: Evaluation.ok(1.0, trust=trust))
+    report = evaluated(lambda candidate, trial: Evaluation.ok(1.0, trust=trust))
     assert report.evaluation.outcome is Outcome.INTERNAL
     assert "use one of 'witnessed', 'rescored', 'claimed'" in feedback(report)
 
@@ -614,7 +618,7 @@ def test_what_is_claimed_is_never_certified():
     """A certificate is computed by the judge."""
     job = Job("1.0", "certify", artifacts={"x": "1"})
     marked = {"certify": lambda artifacts, trial: Evaluation.ok(1.0, trust="claimed")}
-    report = judged(lambda candidate, trial: Evaluation.ok(1.0), job=job, marked=marked)
+    report = evaluated(lambda candidate, trial: Evaluation.ok(1.0), job=job, marked=marked)
     assert (report.evaluation.outcome, report.evaluation.certified) == (Outcome.INTERNAL, False)
     assert "certified what is claimed" in feedback(report)
 
@@ -633,7 +637,7 @@ def test_a_stage_that_is_known_to_be_passed_does_not_run_again():
         ran.append(trial.stage)
         return Evaluation.ok(2.0)
 
-    report = judged(screen, job=replace(JOB, passed={"evaluate": 0.75, "full": 9.0}))
+    report = evaluated(screen, job=replace(JOB, passed={"evaluate": 0.75, "full": 9.0}))
     assert (ran, report.evaluation.fitness, report.evaluation.passed) == (["full"], 2.0, {"evaluate": 0.75})
 
 
@@ -653,6 +657,6 @@ def test_a_stage_whose_threshold_is_missed_now_runs_for_its_feedback(job, runs):
     def full(candidate, trial):
         return Evaluation.ok(2.0)
 
-    report = judged(screen, job=replace(JOB, passed={"evaluate": 0.75}, **job))
+    report = evaluated(screen, job=replace(JOB, passed={"evaluate": 0.75}, **job))
     assert (ran == ["evaluate"]) is runs
     assert (report.evaluation.outcome is Outcome.BELOW_THRESHOLD) is runs

@@ -118,7 +118,7 @@ def executor(tmp_path_factory):
     del os.environ["OPENAI_API_KEY"], os.environ["EVOLVE_DEBUG"]
 
 
-def judged(executor, files, name="1.0"):
+def evaluated(executor, files, name="1.0"):
     return decode_report(executor.submit(name, encode_job(Job(name, "evaluate", Trial(seed=1), files))).result(30))
 
 
@@ -135,7 +135,7 @@ def test_a_worker_describes_itself(executor):
 
 def test_a_program_is_judged(executor):
     """From its files to a report, with the isolation that was reached."""
-    evaluation = judged(executor, asking(1)).evaluation
+    evaluation = evaluated(executor, asking(1)).evaluation
     assert (evaluation.outcome, evaluation.fitness, evaluation.trust) == (Outcome.OK, 1.0, "witnessed")
     assert evaluation.isolation == executor.describe().isolation
     assert evaluation.seconds > 0
@@ -151,27 +151,27 @@ def test_a_program_is_judged(executor):
 )
 def test_a_broken_evaluator_is_reported(executor, asked, outcome, message):
     """And the worker goes on."""
-    report = judged(executor, asking(asked))
+    report = evaluated(executor, asking(asked))
     assert report.evaluation.outcome is outcome
     assert message in told(report)
 
 
 def test_what_an_evaluator_prints_disturbs_nothing(executor):
     """However much it is."""
-    assert judged(executor, asking("print")).evaluation.fitness == 1.0
+    assert evaluated(executor, asking("print")).evaluation.fitness == 1.0
 
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_program_ends_as_its_outcome(executor, name):
-    """And the next one is judged normally."""
+    """And the next one is evaluated normally."""
     body, outcome = HOSTILE[name]
-    assert judged(executor, program(body)).evaluation.outcome is outcome
-    assert judged(executor, asking(1)).evaluation.outcome is Outcome.OK
+    assert evaluated(executor, program(body)).evaluation.outcome is outcome
+    assert evaluated(executor, asking(1)).evaluation.outcome is Outcome.OK
 
 
 def test_no_secret_of_the_engine_reaches_judge_or_candidate(executor):
     """Their environments are made, not inherited."""
-    report = judged(executor, asking("environment"))
+    report = evaluated(executor, asking("environment"))
     texts = [report.texts[text] for text in report.evaluation.artifacts.values()]
     assert len(texts) == 2
     assert not [text for text in texts if "a-secret-of-the-engine" in text or "OPENAI" in text]
@@ -179,16 +179,16 @@ def test_no_secret_of_the_engine_reaches_judge_or_candidate(executor):
 
 def test_a_job_whose_worker_dies_is_judged_again(executor):
     """By another worker, once."""
-    assert judged(executor, asking("die once")).evaluation.outcome is Outcome.OK
+    assert evaluated(executor, asking("die once")).evaluation.outcome is Outcome.OK
 
 
 def test_a_job_whose_workers_die_is_internal(executor):
-    """With how they ended and what they printed last; other jobs are judged."""
+    """With how they ended and what they printed last; other jobs are evaluated."""
     others = [
         executor.submit(f"2.{number}", encode_job(Job(f"2.{number}", "evaluate", files=asking(1))))
         for number in range(6)
     ]
-    report = judged(executor, asking("die"))
+    report = evaluated(executor, asking("die"))
     assert report.evaluation.outcome is Outcome.INTERNAL
     assert told(report) == "the worker ended in this job, 2 times (exit code 7). Its last output:\nabout to die"
     assert [decode_report(other.result(30)).evaluation.outcome for other in others] == [Outcome.OK] * 6
@@ -244,14 +244,14 @@ def test_a_fresh_worker_that_is_another_judge_fails_as_infrastructure(tmp_path, 
         described = single.describe()
         name, text = CHANGES[message]
         (tmp_path / name).write_text(text)
-        report = judged(single, asking("die"))
+        report = evaluated(single, asking("die"))
         assert (report.evaluation.outcome, message in told(report)) == (Outcome.INTERNAL, True)
         assert single.describe() == described
 
 
 def test_a_judge_that_hangs_is_killed(executor):
     """Its job is not lost: it is INTERNAL after the second time."""
-    report = judged(executor, asking("sleep"))
+    report = evaluated(executor, asking("sleep"))
     assert report.evaluation.outcome is Outcome.INTERNAL
     assert "it took too long and was killed" in told(report)
 
@@ -284,13 +284,13 @@ def test_callbacks_run_on_the_executors_thread(executor):
     future = executor.submit("1.0", encode_job(Job("1.0", "evaluate", files=asking(1))))
     future.add_done_callback(lambda _: names.append(threading.current_thread().name))
     future.result(30)
-    judged(executor, asking(1))
+    evaluated(executor, asking(1))
     assert names in (["evolve-executor"], ["MainThread"])  # the latter if it was done before the callback was added
 
 
 def test_three_hundred_jobs_leave_nothing_behind(executor):
     """No process, no descriptor, neither in the engine nor in its judges."""
-    judged(executor, asking(1))
+    evaluated(executor, asking(1))
     time.sleep(1.5)  # what earlier tests left to the spawner is swept up after a second
     family = descendants(os.getpid())
     before = {pid: descriptors(pid) for pid in [os.getpid(), *family]}
@@ -309,7 +309,7 @@ def test_an_evaluator_that_does_not_load_is_a_task_error(tmp_path, text):
     with contextlib.closing(LocalExecutor(written_task(tmp_path, text), 1)) as broken:
         with pytest.raises(TaskError, match="does not load"):
             broken.describe()
-        report = judged(broken, asking(1))
+        report = evaluated(broken, asking(1))
     assert report.evaluation.outcome is Outcome.INTERNAL
     assert "does not load" in told(report)
 
@@ -320,11 +320,11 @@ def test_a_worker_that_never_comes_up_is_a_sandbox_error(tmp_path):
     with contextlib.closing(LocalExecutor(written_task(tmp_path, text), 2)) as broken:
         with pytest.raises(SandboxError, match=r"ended before it was ready.*exit code 4.*\n.*no such luck"):
             broken.describe()
-        assert judged(broken, asking(1)).evaluation.outcome is Outcome.INTERNAL
+        assert evaluated(broken, asking(1)).evaluation.outcome is Outcome.INTERNAL
 
 
 def test_a_spawner_that_is_killed_is_replaced(tmp_path, monkeypatch):
-    """Also while its workers start. What they judged is judged again, later jobs too, and no process or folder of any of them is left."""
+    """Also while its workers start. What they evaluated is evaluated again, later jobs too, and no process or folder of any of them is left."""
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     monkeypatch.setenv("TMPDIR", str(scratch))
@@ -362,7 +362,7 @@ def test_a_spawner_that_ends_again_and_again_is_given_up(tmp_path, monkeypatch):
         monkeypatch.setattr(spawner_module, "_SPAWNER", "raise SystemExit(3)")
         (spawner,) = set(children(os.getpid())) - others
         os.kill(spawner, signal.SIGKILL)
-        for report in (decode_report(future.result(30)), judged(broken, asking(1))):
+        for report in (decode_report(future.result(30)), evaluated(broken, asking(1))):
             assert report.evaluation.outcome is Outcome.INTERNAL
             assert "a worker ended before it was ready (the spawner is gone)" in told(report)
 
@@ -442,7 +442,7 @@ def test_the_means_of_a_run_reach_every_worker(tmp_path):
     """What it records is their line."""
     with contextlib.closing(LocalExecutor(written_task(tmp_path, OBEDIENT), 1, means=NOTHING)) as made:
         assert made.describe().isolation == NOTHING.line
-        assert judged(made, asking(1)).evaluation.isolation == NOTHING.line
+        assert evaluated(made, asking(1)).evaluation.isolation == NOTHING.line
 
 
 def test_a_worker_that_isolates_otherwise_judges_nothing(tmp_path, monkeypatch):
@@ -458,12 +458,12 @@ def test_a_worker_that_isolates_otherwise_judges_nothing(tmp_path, monkeypatch):
         wanted = "describes its isolation as 'reduced: .*', and this run's is 'strict: namespaces'"
         with pytest.raises(SandboxError, match=wanted):
             made.describe()
-        report = judged(made, asking(1))
+        report = evaluated(made, asking(1))
     assert (report.evaluation.outcome, bool(re.search(wanted, told(report)))) == (Outcome.INTERNAL, True)
 
 
 def test_judges_that_are_killed_while_they_start_do_not_end_the_run(tmp_path):
-    """Nor a template of one that starts: there are others, and what they cannot judge is judged when one has come up."""
+    """Nor a template of one that starts: there are others, and what they cannot judge is evaluated when one has come up."""
     with contextlib.closing(LocalExecutor(written_task(tmp_path, OBEDIENT), 1)) as executor:
         executor.describe()
         spawner = executor._supervisor.spawner.process.pid
@@ -476,4 +476,4 @@ def test_judges_that_are_killed_while_they_start_do_not_end_the_run(tmp_path):
                 assert waited(lambda: set(children(started)), 10)  # noqa: B023
                 os.kill(set(children(started)).pop(), signal.SIGKILL)
                 assert waited(lambda: set(children(spawner)) - {worker, started}, 10)  # noqa: B023
-        assert judged(executor, asking(1)).evaluation.outcome is Outcome.OK
+        assert evaluated(executor, asking(1)).evaluation.outcome is Outcome.OK

@@ -96,7 +96,7 @@ def test_a_worker_runs_in_the_tasks_own_python(engine):
 
 
 def test_a_worker_that_cannot_be_started_ends_the_spawner(engine):
-    """The engine's end of file then says that nothing can be judged."""
+    """The engine's end of file then says that nothing can be evaluated."""
     ours, spawner = engine
     spawner.environment = {}
     ask_start(ours, 0)

@@ -49,13 +49,13 @@ def box(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Box]:
 
 
 @pytest.fixture
-def judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, box: Box) -> Judged:
+def evaluated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, box: Box) -> Judged:
     """Judges a script under settings of the evaluator, and under more of the task's file."""
     monkeypatch.setattr(sys, "path", list(sys.path))
     for module in ("evolve_task_rescore", "labels"):
         monkeypatch.delitem(sys.modules, module, raising=False)
 
-    def judged(
+    def evaluated(
         script: str, settings: str = CLAIMED, more: str = "", trial: Trial | None = None, seconds: float = 10.0
     ) -> Report:
         (tmp_path / "train.py").write_text(script)
@@ -74,7 +74,7 @@ def judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, box: Box) -> Judged:
             lambda program, seconds, job="run": box.open(program, task.entry, seconds, job),
         )
 
-    return judged
+    return evaluated
 
 
 def told(report: Report) -> str:
@@ -82,16 +82,16 @@ def told(report: Report) -> str:
 
 
 @pytest.mark.integration
-def test_an_unmodified_script_is_scored_by_what_it_says(judged: Judged) -> None:
+def test_an_unmodified_script_is_scored_by_what_it_says(evaluated: Judged) -> None:
     """And the score says that it is claimed."""
-    found = judged(HONEST)
+    found = evaluated(HONEST)
     assert (found.evaluation.outcome, found.evaluation.fitness, found.evaluation.trust) == (Outcome.OK, 0.5, "claimed")
     assert told(found) == "fitness 0.5, as the script says in results.json\n\nThe end of its output:\ntrained"
 
 
-def test_a_cheat_scores_where_it_is_believed_and_nowhere_else(judged: Judged) -> None:
+def test_a_cheat_scores_where_it_is_believed_and_nowhere_else(evaluated: Judged) -> None:
     """It writes its own metric, and answers that it has not computed."""
-    claimed, rescored = judged(CHEAT), judged(CHEAT, RESCORED)
+    claimed, rescored = evaluated(CHEAT), evaluated(CHEAT, RESCORED)
     assert (claimed.evaluation.fitness, claimed.evaluation.trust) == (1.0, "claimed")
     assert (rescored.evaluation.fitness, rescored.evaluation.trust) == (0.5, "rescored")
 
@@ -108,10 +108,10 @@ def test_a_cheat_scores_where_it_is_believed_and_nowhere_else(judged: Judged) ->
         "__import__('pickle').dumps([0, 1, 1, 0])",
     ],
 )
-def test_files_of_another_form_are_the_programs_failure(judged: Judged, answers: str) -> None:
+def test_files_of_another_form_are_the_programs_failure(evaluated: Judged, answers: str) -> None:
     """Whatever their bytes are, the judge reads plain data or says that there is none."""
     script = f"found = {answers}\nopen('answers.json', 'wb').write(found if type(found) is bytes else found.encode())"
-    assert judged(script, RESCORED).evaluation.outcome is Outcome.INVALID
+    assert evaluated(script, RESCORED).evaluation.outcome is Outcome.INVALID
 
 
 @pytest.mark.parametrize(
@@ -132,52 +132,52 @@ def test_files_of_another_form_are_the_programs_failure(judged: Judged, answers:
         ("print('#' * (2 << 20))", Outcome.INVALID, "printed"),
     ],
 )
-def test_a_script_that_has_no_score_says_why(judged: Judged, script: str, outcome: Outcome, said: str) -> None:
+def test_a_script_that_has_no_score_says_why(evaluated: Judged, script: str, outcome: Outcome, said: str) -> None:
     """With its last words, where they are known."""
-    found = judged(script)
+    found = evaluated(script)
     assert (found.evaluation.outcome, found.evaluation.fitness) == (outcome, None)
     assert said in told(found)
 
 
-def test_a_script_that_is_too_slow_is_interrupted_and_its_words_are_known(judged: Judged) -> None:
+def test_a_script_that_is_too_slow_is_interrupted_and_its_words_are_known(evaluated: Judged) -> None:
     """Before the limit ends it without a word."""
-    found = judged("print('epoch 1')\nwhile True: pass", seconds=1.5)
+    found = evaluated("print('epoch 1')\nwhile True: pass", seconds=1.5)
     assert found.evaluation.outcome is Outcome.TIMED_OUT
     assert "it was interrupted after" in told(found)
     assert "epoch 1" in told(found)
     assert "KeyboardInterrupt" in told(found)
 
 
-def test_a_script_that_ignores_that_is_ended_by_the_limit(judged: Judged) -> None:
+def test_a_script_that_ignores_that_is_ended_by_the_limit(evaluated: Judged) -> None:
     """It has no last words."""
     script = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: pass"
-    assert judged(script, seconds=1.0).evaluation.outcome is Outcome.TIMED_OUT
+    assert evaluated(script, seconds=1.0).evaluation.outcome is Outcome.TIMED_OUT
 
 
-def test_saved_bytes_have_a_limit_of_their_own(judged: Judged) -> None:
-    large = judged(CHEAT, RESCORED + "\nbytes = 5")
+def test_saved_bytes_have_a_limit_of_their_own(evaluated: Judged) -> None:
+    large = evaluated(CHEAT, RESCORED + "\nbytes = 5")
     assert (large.evaluation.outcome, "5 are allowed" in told(large)) == (Outcome.INVALID, True)
-    assert judged(CHEAT, RESCORED + "\nbytes = 100").evaluation.outcome is Outcome.OK
+    assert evaluated(CHEAT, RESCORED + "\nbytes = 100").evaluation.outcome is Outcome.OK
 
 
-def test_placeholders_are_filled(judged: Judged) -> None:
+def test_placeholders_are_filled(evaluated: Judged) -> None:
     """The seed is the judge's; a script is told of four fifths of the limit."""
     script = "import json, sys\njson.dump(dict(words=len(sys.argv), seed=int(sys.argv[1])), open(sys.argv[4] + '/r.json', 'w'))\nprint(sys.argv[1:])"
-    found = judged(
+    found = evaluated(
         script, 'argv = ["python", "train.py", "{seed}", "{seconds}", "{gpus}", "{out}"]\nmetric = "r.json:seed"'
     )
     assert found.evaluation.fitness == 7.0
     assert "['7', '8', '0', '.']" in told(found)
 
 
-def test_a_shell_script_is_a_program_too(judged: Judged) -> None:
+def test_a_shell_script_is_a_program_too(evaluated: Judged) -> None:
     """With its metric in its output, and others beside it."""
     settings = (
         'argv = ["sh", "-c", "echo speed: 3; echo speed: 4; echo size 9 >&2"]\n'
         'metric = "stdout:speed: (.*)"\nmetrics = { size = "stderr:size (.*)" }'
     )
     axis = 'axes = [{ name = "size", low = 0, high = 10, bins = 5 }]'
-    found = judged("", settings, axis).evaluation
+    found = evaluated("", settings, axis).evaluation
     assert (found.fitness, found.metrics, found.descriptors) == (4.0, {"size": 9.0}, {"size": 9.0})
 
 
@@ -189,12 +189,12 @@ STAGED = (
 
 
 @pytest.mark.parametrize(("share", "outcome"), [(0.03, Outcome.OK), (0.3, Outcome.BELOW_THRESHOLD)])
-def test_each_stage_runs_the_script_with_its_own_words(judged: Judged, share: float, outcome: Outcome) -> None:
+def test_each_stage_runs_the_script_with_its_own_words(evaluated: Judged, share: float, outcome: Outcome) -> None:
     """And the next one runs where its threshold was reached."""
     script = (
         f"import json, sys\njson.dump(dict(accuracy=0.7 - {share} * 9 / int(sys.argv[2])), open('results.json', 'w'))"
     )
-    found = judged(script, STAGED, STAGES).evaluation
+    found = evaluated(script, STAGED, STAGES).evaluation
     assert found.outcome is outcome
     if outcome is Outcome.OK:
         assert (found.stage, found.fitness) == ("full", pytest.approx(0.7 - share))
@@ -202,7 +202,7 @@ def test_each_stage_runs_the_script_with_its_own_words(judged: Judged, share: fl
         assert found.trust == "claimed"
 
 
-def test_what_a_parent_saved_lies_in_the_folder_previous(judged: Judged) -> None:
+def test_what_a_parent_saved_lies_in_the_folder_previous(evaluated: Judged) -> None:
     """The seed finds none."""
     script = (
         "import json, os, sys\nold = json.load(open(sys.argv[1] + '/state.json')) if os.path.exists(sys.argv[1]) else 0\n"
@@ -210,11 +210,11 @@ def test_what_a_parent_saved_lies_in_the_folder_previous(judged: Judged) -> None
     )
     settings = 'argv = ["python", "train.py", "{previous}"]\nmetric = "results.json:n"\nsaved = ["state.json"]'
     carry = 'carry = { artifacts = ["saved"] }'
-    first = judged(script, settings, carry)
+    first = evaluated(script, settings, carry)
     left = Carried({"saved": json.loads(first.texts[first.evaluation.artifacts["saved"]])})
-    second = judged(script, settings, carry, Trial(carried=left))
+    second = evaluated(script, settings, carry, Trial(carried=left))
     assert (first.evaluation.fitness, second.evaluation.fitness) == (1.0, 2.0)
-    spoilt = judged(script, settings, carry, Trial(carried=Carried({"saved": {"state.json": "no base64!"}})))
+    spoilt = evaluated(script, settings, carry, Trial(carried=Carried({"saved": {"state.json": "no base64!"}})))
     assert spoilt.evaluation.fitness == 1.0
 
 
@@ -230,33 +230,33 @@ def test_what_a_parent_saved_lies_in_the_folder_previous(judged: Judged) -> None
     ],
 )
 def test_a_script_that_could_never_be_scored_is_an_error_before_anything_runs(
-    judged: Judged, settings: str, more: str, said: str
+    evaluated: Judged, settings: str, more: str, said: str
 ) -> None:
     """With what to do."""
     with pytest.raises(TaskError) as error:
-        judged(HONEST, settings, more)
+        evaluated(HONEST, settings, more)
     assert said in str(error.value)
     assert "Try: " in str(error.value)
 
 
-def test_an_evaluation_of_a_rescore_function_is_never_witnessed(judged: Judged, tmp_path: Path) -> None:
+def test_an_evaluation_of_a_rescore_function_is_never_witnessed(evaluated: Judged, tmp_path: Path) -> None:
     """Whatever it says of itself; less it may be."""
     for trust, wanted in (("witnessed", "rescored"), ("claimed", "claimed")):
         text = f"from evolve import Evaluation\ndef rescore(files, trial): return Evaluation.ok(1.0, trust={trust!r})\n"
         settings = RESCORED.replace("rescore.py", f"{trust}.py")
         (tmp_path / f"{trust}.py").write_text(text)
-        assert judged(CHEAT, settings).evaluation.trust == wanted
+        assert evaluated(CHEAT, settings).evaluation.trust == wanted
 
 
-def test_a_fault_of_the_rescore_function_is_the_evaluators(judged: Judged, tmp_path: Path) -> None:
+def test_a_fault_of_the_rescore_function_is_the_evaluators(evaluated: Judged, tmp_path: Path) -> None:
     """A program has not failed by it."""
     (tmp_path / "broken.py").write_text("def rescore(files, trial): return 1 / 0\n")
-    assert judged(CHEAT, RESCORED.replace("rescore.py", "broken.py")).evaluation.outcome is Outcome.INTERNAL
+    assert evaluated(CHEAT, RESCORED.replace("rescore.py", "broken.py")).evaluation.outcome is Outcome.INTERNAL
 
 
-def test_a_table_and_a_mapping_name_the_evaluator_alike(judged: Judged, tmp_path: Path) -> None:
+def test_a_table_and_a_mapping_name_the_evaluator_alike(evaluated: Judged, tmp_path: Path) -> None:
     """`kind` and `plugin` are two words for one thing, of which one is written."""
-    judged(HONEST)
+    evaluated(HONEST)
     text = (tmp_path / "task.toml").read_text()
     source = evolve.task.load(tmp_path).evaluator
     (tmp_path / "task.toml").write_text(text.replace("kind = ", "plugin = "))
@@ -303,16 +303,16 @@ def test_the_example_of_the_page_scores_what_was_saved() -> None:
 
 
 @pytest.mark.skipif(probe().means.level is not Level.STRICT, reason=f"this machine reaches {probe().means.line}")
-def test_a_script_does_not_see_what_it_is_rescored_with(judged: Judged, tmp_path: Path) -> None:
+def test_a_script_does_not_see_what_it_is_rescored_with(evaluated: Judged, tmp_path: Path) -> None:
     """The task's folder is closed to it, and so is the judge's memory of it."""
     peek = f"import json, runpy\njson.dump(runpy.run_path({str(tmp_path / 'labels.py')!r})['LABELS'], open('answers.json', 'w'))"
-    found = judged(peek, RESCORED)
+    found = evaluated(peek, RESCORED)
     assert found.evaluation.outcome is Outcome.CRASHED
     assert "No such file" in told(found) or "Permission denied" in told(found)
 
 
 @pytest.mark.integration
-def test_the_starter_of_a_script_runs_as_it_is(judged: Judged, tmp_path: Path) -> None:
+def test_the_starter_of_a_script_runs_as_it_is(evaluated: Judged, tmp_path: Path) -> None:
     """Its score is computed from what it saves."""
     folder = folders.create("mine", "script", tmp_path / "mine")
     task = evolve.task.load(folder)

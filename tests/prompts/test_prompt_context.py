@@ -69,7 +69,7 @@ def test_what_is_ruled_out_inspires_nobody() -> None:
 
 
 def rejudged() -> tuple[Scene, int]:
-    """A newer version of the task has judged the program of record 5 again; the number of that record."""
+    """A newer version of the task has evaluated the program of record 5 again; the number of that record."""
     scene = Scene()
     scene.add(with_block(NEAREST), 5.5, "diff", (1,), "Nearest first.")
     scene.add(with_block(TWO_OPT), 4.25, "rewrite", (2,), "Turn parts around.")

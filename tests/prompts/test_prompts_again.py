@@ -49,7 +49,7 @@ def digests(seed: int) -> list[str]:
 @pytest.mark.parametrize("since", [0, 150])
 @pytest.mark.parametrize("seed", range(4))
 def test_what_was_derived_before_changes_no_prompt(seed: int, since: int) -> None:
-    """Whatever had settled, was ruled out, was judged by an earlier version, or fits in."""
+    """Whatever had settled, was ruled out, was evaluated by an earlier version, or fits in."""
     campaign = Campaign(seed, LENGTH, since=since)
     numbered = list(enumerate(steps(campaign, seed)))
     warm = [built(campaign, step, number, campaign.derived) for number, step in numbered]

@@ -69,7 +69,7 @@ def test_held_out_cases_are_never_told() -> None:
     whole = "\n".join(message.text for message in found.messages)
     assert "4711" not in whole
     assert "The best programs are also evaluated on other parameters" in whole
-    assert "judged on other parameters" not in rules(held_out=())
+    assert "evaluated on other parameters" not in rules(held_out=())
 
 
 def test_grants_and_stages_are_told() -> None:

@@ -37,7 +37,7 @@ def test_children_are_the_proposals_that_had_it_as_a_parent(tmp_path: Path) -> N
 
 
 def test_children_of_a_later_judging_are_the_programs(tmp_path: Path) -> None:
-    """Strategies name the record that judged a program last."""
+    """Strategies name the record that evaluated a program last."""
     written = family(tmp_path)
     written.again(2, 6.0)
     written.proposal(6.2, parents=(9,))

@@ -89,7 +89,7 @@ def test_a_page_holds_costs_and_models_ready_for_json(tmp_path):
     with bought(tmp_path) as campaign:
         page = json.loads(json.dumps(asdict(report.overview(campaign))))
     assert page["costs"]["total"]["money"] == 4.75
-    assert page["models"][0] == {"name": "large", "proposals": 2, "judged": 2, "improved": 1}
+    assert page["models"][0] == {"name": "large", "proposals": 2, "evaluated": 2, "improved": 1}
 
 
 def test_costs_are_those_of_the_events_that_were_replayed(tmp_path):

@@ -98,7 +98,7 @@ def test_what_is_claimed_is_never_confirmed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("again", [5.0, 6.5])
 def test_after_a_change_of_the_task_the_curve_begins_anew(tmp_path: Path, again: float) -> None:
-    """Numbers of two versions are not compared; a program that is judged again is a first judging."""
+    """Numbers of two versions are not compared; a program that is evaluated again is a first judging."""
     written = Written(tmp_path)
     written.seed(5.0)
     written.proposal(9.0)

@@ -24,7 +24,7 @@ def test_a_success_with_its_texts_and_children(tmp_path: Path) -> None:
 
 
 def test_a_failure_has_its_feedback_and_no_estimate(tmp_path: Path) -> None:
-    """And no program where none was judged."""
+    """And no program where none was evaluated."""
     with short_campaign(tmp_path) as campaign:
         crash, screened = report.whole(campaign, 4), report.whole(campaign, 5)
         with pytest.raises(StoreError, match="no record 7"):

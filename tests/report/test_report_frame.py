@@ -39,9 +39,9 @@ def test_what_the_machinery_failed_is_no_program_of_a_budget(tmp_path: Path) -> 
     written.failure(Outcome.INTERNAL, "the judge process ended")
     written.proposal(6.0)
     with written.campaign as campaign:
-        judged = frame(campaign).flag_programs()
-        assert judged.tolist() == [False, False, True]
-        assert judged.sum() == campaign.state.progress.programs
+        evaluated = frame(campaign).flag_programs()
+        assert evaluated.tolist() == [False, False, True]
+        assert evaluated.sum() == campaign.state.progress.programs
 
 
 def test_constraints_come_before_fitness(tmp_path: Path) -> None:
@@ -74,7 +74,7 @@ def test_versions_of_the_task_each_begin_anew(tmp_path: Path) -> None:
 
 
 def test_records_of_quarantined_programs_are_flagged(tmp_path: Path) -> None:
-    """However often they were judged."""
+    """However often they were evaluated."""
     written = Written(tmp_path)
     written.seed(5.0)
     cheat = written.proposal(6.0)

@@ -47,7 +47,7 @@ def test_it_names_the_operators_that_are_left_out(tmp_path):
 
 
 def test_it_says_why_an_operator_that_is_refused_again_and_again_is_left_out(tmp_path):
-    """From the eighth refusal in a row on, until something that it made is judged; other operators change nothing about it."""
+    """From the eighth refusal in a row on, until something that it made is evaluated; other operators change nothing about it."""
     written = Written(tmp_path)
     written.seed(5.0)
     for _ in range(7):
@@ -88,6 +88,6 @@ def test_a_goal_is_reached_by_the_measurements_after_the_win(tmp_path):
 
 
 def test_what_is_left_of_the_budget_is_told(tmp_path):
-    """Four of thirty programs were judged."""
+    """Four of thirty programs were evaluated."""
     with short_campaign(tmp_path) as campaign:
         assert report.budget_left(campaign, now=0.0) == "26 programs"

@@ -82,5 +82,5 @@ def test_measurements_are_the_later_records_of_the_same_program(tmp_path):
 
 
 def test_a_screened_record_was_never_measured(campaign):
-    """It has no program to be judged again."""
+    """It has no program to be evaluated again."""
     assert report.measurements(campaign, 5) == ()

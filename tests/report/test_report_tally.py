@@ -6,11 +6,11 @@ from tests.written import Written, short_campaign
 
 
 def test_a_tally_counts_outcomes_and_what_operators_brought(tmp_path):
-    """A screened proposal was not judged; an improvement is better than each parent."""
+    """A screened proposal was not evaluated; an improvement is better than each parent."""
     with short_campaign(tmp_path) as campaign:
         tally = report.Tally.of(campaign.state.history)
     assert dict(tally.outcomes) == {Outcome.OK: 4, Outcome.CRASHED: 1, Outcome.SCREENED: 1}
-    assert (report.Yield("tune_literals", proposals=5, judged=4, improved=2),) == tally.yields()
+    assert (report.Yield("tune_literals", proposals=5, evaluated=4, improved=2),) == tally.yields()
     assert tally.yields()[0].share == 0.5
 
 

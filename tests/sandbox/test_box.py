@@ -258,7 +258,7 @@ ANSWERS = Program({"seed.py": "import time\ndef f(seconds):\n    time.sleep(seco
 def test_a_template_that_is_stopped_is_no_fault_of_the_program(
     level: tuple[Means, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Neither before the program begins nor at its end; the next one is judged in a new template."""
+    """Neither before the program begins nor at its end; the next one is evaluated in a new template."""
     monkeypatch.setattr(template_process, "_CLEANING", 0.5)
     monkeypatch.setattr(template_process, "_PATIENCE", 0.2)
     with opened(level) as box:

@@ -74,7 +74,7 @@ class Simulated:
         self._records = 1
 
     def run(self, programs: int = 0, calls: int = 0) -> "Simulated":
-        """Until so many were judged, or so many calls made; `LONGEST` proposals at most."""
+        """Until so many were evaluated, or so many calls made; `LONGEST` proposals at most."""
         step = 0
         while (
             step < 3_000 and (not programs or self._records < programs) and (not calls or self.drawn["invent"] < calls)

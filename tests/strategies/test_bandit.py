@@ -445,7 +445,7 @@ def test_a_replay_equals_what_was_lived(
 
 
 def test_a_newer_version_of_the_task_begins_the_ranks_anew() -> None:
-    """Gains are counted against what it has judged: a child of a parent that it judged again gains over that value alone."""
+    """Gains are counted against what it has evaluated: a child of a parent that it evaluated again gains over that value alone."""
     before = [settled(number, "a", 1, Evaluation.ok(float(number))) for number in range(2, 30)]
     again = Record(40, Origin("measurement", 40, about=5, why=REJUDGED), ProgramId("5"), Evaluation.ok(0.5))
     child = settled(41, "b", 40, Evaluation.ok(0.6))

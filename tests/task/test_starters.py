@@ -29,36 +29,36 @@ HOSTILE = [
 
 
 @pytest.fixture
-def judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, Any], Evaluation]:
+def evaluated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, Any], Evaluation]:
     """What a new task of a kind finds of a candidate."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
     monkeypatch.setitem(sys.modules, "evolve_task_evaluator", None)
 
-    def judged(kind: str, candidate: Any) -> Evaluation:
+    def evaluated(kind: str, candidate: Any) -> Evaluation:
         place = Path("tasks") / "mine"
         task = load(place if place.exists() else folders.create("mine", kind))
         ((_, evaluate),) = load_evaluator(task).stages(task)
         found: Evaluation = evaluate(candidate, Trial(parameters=Parameters(task.parameters)))
         return found
 
-    return judged
+    return evaluated
 
 
 @pytest.mark.parametrize("kind", ENTRIES)
 @pytest.mark.parametrize("answer", HOSTILE, ids=range(len(HOSTILE)))
 def test_an_answer_of_another_form_is_invalid(
-    judged: Callable[[str, Any], Evaluation], kind: str, answer: object
+    evaluated: Callable[[str, Any], Evaluation], kind: str, answer: object
 ) -> None:
     """Numbers that are no floats, arrays of no numbers that are as long as one likes."""
     candidate = RehearsedCandidate({ENTRIES[kind]: lambda *arguments: answer})
-    assert judged(kind, candidate).outcome is Outcome.INVALID
+    assert evaluated(kind, candidate).outcome is Outcome.INVALID
 
 
-def test_a_number_that_is_too_large_for_a_float_is_repaired(judged: Callable[[str, Any], Evaluation]) -> None:
+def test_a_number_that_is_too_large_for_a_float_is_repaired(evaluated: Callable[[str, Any], Evaluation]) -> None:
     """Like every one outside of the range."""
     large, largest = (
-        judged("function", RehearsedCandidate({"throw": lambda target, speed=speed: [45.0, speed]}))
+        evaluated("function", RehearsedCandidate({"throw": lambda target, speed=speed: [45.0, speed]}))
         for speed in (10**400, 100.0)
     )
     assert (large.outcome, large.fitness) == (Outcome.OK, largest.fitness)

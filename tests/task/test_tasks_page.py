@@ -41,7 +41,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "wave"
 
 
-def judged(task: Task, program: str) -> Evaluation:
+def evaluated(task: Task, program: str) -> Evaluation:
     spec = importlib.util.spec_from_file_location("wave_evaluator", Path(task.folder) / "evaluator.py")
     assert spec is not None
     assert spec.loader is not None
@@ -55,7 +55,7 @@ def test_the_example_loads_and_its_seed_is_judged(folder: Path) -> None:
     """On the first try."""
     task = load(folder)
     assert (task.name, task.fitness.direction, task.bound) == ("wave", "min", 0.0)
-    evaluation = judged(task, task.seed.files["seed.py"])
+    evaluation = evaluated(task, task.seed.files["seed.py"])
     assert evaluation.outcome is Outcome.OK
     assert evaluation.fitness == pytest.approx(0.0488, abs=1e-4)
     assert set(evaluation.descriptors) == {axis.name for axis in task.axes}
@@ -65,7 +65,7 @@ def test_a_better_polynomial_has_a_smaller_error(folder: Path) -> None:
     """The search has something to find by tuning the seed's numbers alone."""
     task = load(folder)
     better = task.seed.files["seed.py"].replace("0.9", "0.985").replace("0.1", "0.1425")
-    found, seed = judged(task, better).fitness, judged(task, task.seed.files["seed.py"]).fitness
+    found, seed = evaluated(task, better).fitness, evaluated(task, task.seed.files["seed.py"]).fitness
     assert found is not None
     assert seed is not None
     assert found < seed / 2
@@ -84,7 +84,7 @@ def test_a_better_polynomial_has_a_smaller_error(folder: Path) -> None:
 )
 def test_answers_of_another_form_are_invalid(folder: Path, program: str) -> None:
     """The example checks what the rules tell to check."""
-    assert judged(load(folder), program).outcome is Outcome.INVALID
+    assert evaluated(load(folder), program).outcome is Outcome.INVALID
 
 
 def test_the_further_task_of_the_page_loads(folder: Path) -> None:
@@ -95,7 +95,7 @@ def test_the_further_task_of_the_page_loads(folder: Path) -> None:
     shutil.copyfile(folder / "seed.py", folder / "long.py")
     task = load(folder / "long.toml")
     assert (task.name, task.parameters["points"]) == ("wave/long", 500)
-    assert judged(task, task.seed.files["long.py"]).outcome is Outcome.OK
+    assert evaluated(task, task.seed.files["long.py"]).outcome is Outcome.OK
 
 
 # --- the example in C

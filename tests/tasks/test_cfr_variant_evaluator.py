@@ -25,7 +25,7 @@ Judged = Callable[..., Report]
 
 
 @pytest.fixture(scope="module")
-def judged() -> Iterator[Judged]:
+def evaluated() -> Iterator[Judged]:
     """Judges a program's source on the task, or on a smaller one."""
     executor = LocalExecutor(TASK, 1)
 
@@ -48,7 +48,7 @@ def told(report: Report) -> str:
     return report.texts[report.evaluation.feedback]
 
 
-def test_the_seed_is_plain_cfr_with_numbers_to_tune(judged: Judged) -> None:
+def test_the_seed_is_plain_cfr_with_numbers_to_tune(evaluated: Judged) -> None:
     """It keeps all regrets, hopes for nothing, and counts every iteration alike."""
     assert template(TASK.seed).values == (1.0, 1.0, 0.0, 0.0)
     plain = """
@@ -63,28 +63,28 @@ def policy(R, r_pred, t, state):
 def average_weight(t, own_reach, state):
     return 1
 """
-    seed, other = judged(rules.CFR, **SMALL), judged(plain, **SMALL)
+    seed, other = evaluated(rules.CFR, **SMALL), evaluated(plain, **SMALL)
     assert seed.evaluation.fitness == other.evaluation.fitness
     assert seed.evaluation.descriptors == other.evaluation.descriptors
     assert seed.evaluation.descriptors["recency"] == 0.5
 
 
-def test_the_score_is_the_mean_over_games_and_horizons(judged: Judged) -> None:
+def test_the_score_is_the_mean_over_games_and_horizons(evaluated: Judged) -> None:
     """Each of which is a metric; equal judgings are equal."""
     options = {**SMALL, "games": "kuhn2 kuhn3"}
-    report = judged(rules.CFR_PLUS, **options)
+    report = evaluated(rules.CFR_PLUS, **options)
     metrics = report.evaluation.metrics
     assert set(metrics) == {"kuhn2_30", "kuhn2_60", "kuhn3_30", "kuhn3_60"}
     assert shown(report) == pytest.approx(sum(metrics.values()) / 4, abs=1e-12)
-    assert judged(rules.CFR_PLUS, **options).evaluation.metrics == metrics
+    assert evaluated(rules.CFR_PLUS, **options).evaluation.metrics == metrics
     assert "kuhn3: " in told(report)
 
 
-def test_another_seed_plays_for_other_payoffs_and_none_with_the_published_ones(judged: Judged) -> None:
+def test_another_seed_plays_for_other_payoffs_and_none_with_the_published_ones(evaluated: Judged) -> None:
     """Where the order of sets changes nothing, and units neither."""
-    scores = [shown(judged(rules.CFR, seed=seed, **SMALL)) for seed in (0, 1)]
+    scores = [shown(evaluated(rules.CFR, seed=seed, **SMALL)) for seed in (0, 1)]
     published = [
-        shown(judged(rules.CFR, seed=seed, **{**SMALL, "disguise": 0.0, "draw_units": True})) for seed in (0, 1)
+        shown(evaluated(rules.CFR, seed=seed, **{**SMALL, "disguise": 0.0, "draw_units": True})) for seed in (0, 1)
     ]
     assert abs(scores[0] - scores[1]) > 1e-4
     assert published[0] == pytest.approx(published[1], abs=1e-6)
@@ -107,16 +107,16 @@ HEADS = {
 
 
 @pytest.mark.parametrize(("function", "body", "outcome"), REFUSED.values(), ids=REFUSED)
-def test_what_does_not_play_is_refused(judged: Judged, function: str, body: str, outcome: Outcome) -> None:
+def test_what_does_not_play_is_refused(evaluated: Judged, function: str, body: str, outcome: Outcome) -> None:
     """With a reason, and without a fitness."""
-    report = judged(f"{rules.CFR}\n\ndef {HEADS[function]}:\n    {body}\n", **SMALL)
+    report = evaluated(f"{rules.CFR}\n\ndef {HEADS[function]}:\n    {body}\n", **SMALL)
     assert (report.evaluation.outcome, report.evaluation.fitness) == (outcome, None)
     assert told(report)
 
 
-def test_a_program_without_one_of_the_functions_is_told_which(judged: Judged) -> None:
+def test_a_program_without_one_of_the_functions_is_told_which(evaluated: Judged) -> None:
     """It crashes."""
-    report = judged(rules.CFR.replace("def average_weight", "def weight"), **SMALL)
+    report = evaluated(rules.CFR.replace("def average_weight", "def weight"), **SMALL)
     assert report.evaluation.outcome is Outcome.CRASHED
     assert "average_weight" in told(report)
 
@@ -132,19 +132,19 @@ def test_a_program_without_one_of_the_functions_is_told_which(judged: Judged) ->
     ],
 )
 def test_parameters_that_name_nothing_to_play_are_the_evaluators_fault(
-    judged: Judged, parameters: dict[str, str], remedy: str
+    evaluated: Judged, parameters: dict[str, str], remedy: str
 ) -> None:
     """And it says what to set."""
-    report = judged(rules.CFR, **{**SMALL, **parameters})
+    report = evaluated(rules.CFR, **{**SMALL, **parameters})
     assert report.evaluation.outcome is Outcome.INTERNAL
     assert remedy in told(report)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("variant", rules.VARIANTS)
-def test_known_variants_have_the_values_of_the_table_without_a_secret(judged: Judged, variant: str) -> None:
+def test_known_variants_have_the_values_of_the_table_without_a_secret(evaluated: Judged, variant: str) -> None:
     """On the whole task, with disguised payoffs; descriptors lie on the axes."""
-    report = judged(rules.VARIANTS[variant])
+    report = evaluated(rules.VARIANTS[variant])
     public = {"CFR": -1.924, "LCFR": -2.422, "CFR+": -3.252, "PCFR+": -3.304, "DCFR": -3.692, "DPCFR+": -3.905}
     assert shown(report) == pytest.approx(public[variant], abs=2e-3)
     assert all(axis.low <= report.evaluation.descriptors[axis.name] <= axis.high for axis in TASK.axes)

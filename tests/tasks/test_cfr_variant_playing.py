@@ -78,7 +78,7 @@ def test_the_units_of_regrets_change_nothing_for_who_looks_at_proportions() -> N
 
 
 def test_a_horizon_is_what_a_run_of_that_length_finds() -> None:
-    """So the program cannot know which it is judged by."""
+    """So the program cannot know which it is evaluated by."""
     both, short = played(rules.CFR, "kuhn2", 50, 100), played(rules.CFR, "kuhn2", 50)
     for one, other in zip(both.averages[50], short.averages[50], strict=True):
         assert (one == other).all()

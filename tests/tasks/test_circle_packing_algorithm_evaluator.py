@@ -30,7 +30,7 @@ Judged = Callable[..., Report]
 
 
 @pytest.fixture(scope="module")
-def judged() -> Iterator[Judged]:
+def evaluated() -> Iterator[Judged]:
     """Judges a program on the task, or with other parameters."""
     executor = LocalExecutor(TASK, 1)
 
@@ -47,9 +47,9 @@ def artifacts(report: Report) -> Any:
     return {name: json.loads(report.texts[text]) for name, text in report.evaluation.artifacts.items()}
 
 
-def test_the_seed_packs_and_leaves_room_for_better(judged: Judged) -> None:
+def test_the_seed_packs_and_leaves_room_for_better(evaluated: Judged) -> None:
     """About 2.5 for 26 circles, within the axes, with numbers to tune."""
-    evaluation = judged(SEED).evaluation
+    evaluation = evaluated(SEED).evaluation
     assert evaluation.fitness is not None
     assert 2.4 < evaluation.fitness < 2.55
     assert all(axis.low <= evaluation.descriptors[axis.name] <= axis.high for axis in TASK.axes)
@@ -57,40 +57,40 @@ def test_the_seed_packs_and_leaves_room_for_better(judged: Judged) -> None:
     assert template(TASK.seed).values[:5] == (500.0, 0.05, 10.0, 10.0, 0.05)
 
 
-def test_an_equal_trial_gives_an_equal_score_and_another_seed_another(judged: Judged) -> None:
+def test_an_equal_trial_gives_an_equal_score_and_another_seed_another(evaluated: Judged) -> None:
     """The seed program counts rounds and not seconds."""
-    values = [judged(SEED, seed=seed, seeds=2, limit=0.2).evaluation.fitness for seed in (3, 3, 4)]
+    values = [evaluated(SEED, seed=seed, seeds=2, limit=0.2).evaluation.fitness for seed in (3, 3, 4)]
     assert values[0] == values[1] != values[2]
 
 
-def test_the_mean_is_over_the_seeds_and_says_how_sure_it_is(judged: Judged) -> None:
+def test_the_mean_is_over_the_seeds_and_says_how_sure_it_is(evaluated: Judged) -> None:
     """The sums of the single calls stand in the feedback."""
-    report = judged(SEED, seeds=4, limit=0.2)
+    report = evaluated(SEED, seeds=4, limit=0.2)
     sums = [float(word) for word in report.texts[report.evaluation.feedback].strip(".").rpartition(": ")[2].split(", ")]
     assert report.evaluation.fitness == pytest.approx(statistics.fmean(sums), abs=1e-6)
     assert report.evaluation.standard_error == pytest.approx(statistics.stdev(sums) / 2, abs=1e-6)
-    assert judged(SEED, seeds=1, limit=0.2).evaluation.standard_error is None
+    assert evaluated(SEED, seeds=1, limit=0.2).evaluation.standard_error is None
 
 
 @pytest.mark.parametrize("case", TASK.held_out, ids=lambda case: case.name)
-def test_the_seed_packs_the_held_out_numbers_of_circles(judged: Judged, case: Any) -> None:
+def test_the_seed_packs_the_held_out_numbers_of_circles(evaluated: Judged, case: Any) -> None:
     """As many as are asked for."""
-    report = judged(SEED, **{**case.parameters, "seeds": 1})
+    report = evaluated(SEED, **{**case.parameters, "seeds": 1})
     assert report.evaluation.outcome is Outcome.OK
     assert len(artifacts(report)["radii"]) == case.parameters["n"]
 
 
-def test_a_packing_that_stands_in_the_program_helps_with_one_number_of_circles(judged: Judged) -> None:
+def test_a_packing_that_stands_in_the_program_helps_with_one_number_of_circles(evaluated: Judged) -> None:
     """It is as good as it is there, and fails the held-out cases."""
-    report = judged(GRID)
+    report = evaluated(GRID)
     assert report.evaluation.fitness == pytest.approx(circles.SEED_TOTAL, abs=1e-13)
     assert report.evaluation.standard_error == 0.0
-    assert judged(GRID, n=29).evaluation.outcome is Outcome.INVALID
+    assert evaluated(GRID, n=29).evaluation.outcome is Outcome.INVALID
 
 
-def test_what_is_stored_does_not_overlap_but_for_rounding(judged: Judged) -> None:
+def test_what_is_stored_does_not_overlap_but_for_rounding(evaluated: Judged) -> None:
     """The sum is proven before it is rounded; the picture shows it."""
-    found = artifacts(judged(SEED, seeds=1, limit=0.2))
+    found = artifacts(evaluated(SEED, seeds=1, limit=0.2))
     points = [(Fraction(x), Fraction(y)) for x, y in found["centres"]]
     assert circles.overlaps(points, [Fraction(radius) - Fraction(1, 10**15) for radius in found["radii"]]) == []
     picture = FILES.evaluator.evaluate.functions(TASK)["draw"](found, Trial())
@@ -110,18 +110,18 @@ REFUSED = {
 
 
 @pytest.mark.parametrize(("body", "outcome"), REFUSED.values(), ids=REFUSED)
-def test_what_is_no_packing_is_refused(judged: Judged, body: str, outcome: Outcome) -> None:
+def test_what_is_no_packing_is_refused(evaluated: Judged, body: str, outcome: Outcome) -> None:
     """With a reason, and without a fitness."""
-    report = judged(f"def pack(n, limit, seed):\n    {body}\n", limit=0.2)
+    report = evaluated(f"def pack(n, limit, seed):\n    {body}\n", limit=0.2)
     assert (report.evaluation.outcome, report.evaluation.fitness) == (outcome, None)
     assert report.texts[report.evaluation.feedback]
 
 
-def test_every_seed_is_a_process_of_its_own(judged: Judged) -> None:
+def test_every_seed_is_a_process_of_its_own(evaluated: Judged) -> None:
     """What one call computed does not help the next."""
     remembering = "calls = []\ndef pack(n, limit, seed):\n    calls.append(seed)\n    assert len(calls) == 1\n"
     source = remembering + f"    return {[list(point) for point in circles.SEED]!r}\n"
-    assert judged(source).evaluation.outcome is Outcome.OK
+    assert evaluated(source).evaluation.outcome is Outcome.OK
 
 
 @pytest.mark.parametrize(

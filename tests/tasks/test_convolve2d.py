@@ -117,7 +117,7 @@ def test_the_task_says_what_it_is() -> None:
 
 
 @pytest.fixture(scope="module")
-def judged() -> Iterator[Judged]:
+def evaluated() -> Iterator[Judged]:
     """Judges a program's source in one judge."""
     executor = LocalExecutor(TASK, 1)
 
@@ -133,9 +133,9 @@ def judged() -> Iterator[Judged]:
 
 @pytest.mark.integration
 @pytest.mark.skipif(sys.platform != "linux", reason="the judge's processes need Linux")
-def test_fourier_transforms_are_faster_than_the_seed(judged: Judged) -> None:
+def test_fourier_transforms_are_faster_than_the_seed(evaluated: Judged) -> None:
     """Whatever else the machine does; where both are large, by far."""
-    found = judged(BY_SPECTRA)
+    found = evaluated(BY_SPECTRA)
     assert found.evaluation.outcome is Outcome.OK
     assert found.evaluation.fitness is not None
     assert found.evaluation.fitness > 0.3
@@ -144,9 +144,9 @@ def test_fourier_transforms_are_faster_than_the_seed(judged: Judged) -> None:
 
 @pytest.mark.integration
 @pytest.mark.skipif(sys.platform != "linux", reason="the judge's processes need Linux")
-def test_the_seed_is_right_in_single_precision(judged: Judged) -> None:
+def test_the_seed_is_right_in_single_precision(evaluated: Judged) -> None:
     """On sizes of any kind, and a program that is wrong there is not."""
     case = {"precision": "float32", "vary": 0.3, "scale": 0.4}
-    assert judged(SEED, **case).evaluation.outcome is Outcome.OK
-    found = judged(SEED.replace("image.dtype)", "np.float64)"), **case)
+    assert evaluated(SEED, **case).evaluation.outcome is Outcome.OK
+    found = evaluated(SEED.replace("image.dtype)", "np.float64)"), **case)
     assert found.evaluation.outcome is Outcome.INVALID

@@ -38,7 +38,7 @@ def predict(model, inputs):
 
 
 @pytest.fixture(scope="module")
-def judged() -> Iterator[Judged]:
+def evaluated() -> Iterator[Judged]:
     """Judges a program's source, as one judge process does."""
     # No test here is about how fast this machine is.
     patient = Recipe({**TASK.evaluator.settings, "repeats": 1, "seconds": 60.0, "predict_seconds": 60.0})
@@ -89,9 +89,9 @@ def test_where_programs_could_read_the_labels_nothing_is_judged(monkeypatch: pyt
     assert "Try: name a Python without it" in str(error.value)
 
 
-def test_the_seed_learns_and_has_numbers_to_tune(judged: Judged) -> None:
+def test_the_seed_learns_and_has_numbers_to_tune(evaluated: Judged) -> None:
     """It is worse than the nearest neighbour, and within the axes."""
-    seed, nearest = judged(SEED), judged(NEAREST)
+    seed, nearest = evaluated(SEED), evaluated(NEAREST)
     assert 0.9 < accuracy(seed) < accuracy(nearest)
     assert nearest.evaluation.metrics["gain"] == pytest.approx(accuracy(nearest) - accuracy(seed))
     assert nearest.evaluation.metrics["gain_p"] < 0.05
@@ -99,26 +99,26 @@ def test_the_seed_learns_and_has_numbers_to_tune(judged: Judged) -> None:
     assert len(template(TASK.seed).values) >= 4
 
 
-def test_the_nearest_neighbour_has_its_known_accuracy(judged: Judged) -> None:
+def test_the_nearest_neighbour_has_its_known_accuracy(evaluated: Judged) -> None:
     """0.9878 by five folds over all images (scikit-learn's, measured elsewhere), and 0.9141 with ten labels per class over ten draws."""
-    assert accuracy(judged(NEAREST, part="all")) == pytest.approx(0.9878, abs=0.003)
-    assert accuracy(judged(NEAREST, part="all", folds=10, labels_per_class=10)) == pytest.approx(0.9141, abs=0.02)
+    assert accuracy(evaluated(NEAREST, part="all")) == pytest.approx(0.9878, abs=0.003)
+    assert accuracy(evaluated(NEAREST, part="all", folds=10, labels_per_class=10)) == pytest.approx(0.9141, abs=0.02)
 
 
-def test_every_anchor_is_what_this_judge_finds(judged: Judged) -> None:
+def test_every_anchor_is_what_this_judge_finds(evaluated: Judged) -> None:
     """To its last digit."""
     (anchor,) = [anchor for anchor in TASK.anchors if anchor.by == "the nearest neighbour"]
-    assert accuracy(judged(NEAREST)) == pytest.approx(anchor.value, abs=5e-5)
+    assert accuracy(evaluated(NEAREST)) == pytest.approx(anchor.value, abs=5e-5)
 
 
 @pytest.mark.parametrize("case", TASK.held_out, ids=lambda case: case.name)
-def test_the_nearest_neighbour_is_no_worse_than_the_seed_on_what_is_held_out(judged: Judged, case: Any) -> None:
+def test_the_nearest_neighbour_is_no_worse_than_the_seed_on_what_is_held_out(evaluated: Judged, case: Any) -> None:
     """So it can be promoted."""
-    nearest, seed = (judged(source, **case.parameters) for source in (NEAREST, SEED))
+    nearest, seed = (evaluated(source, **case.parameters) for source in (NEAREST, SEED))
     assert accuracy(nearest) >= accuracy(seed)
 
 
-def test_who_knows_the_labels_from_elsewhere_is_found_out(judged: Judged) -> None:
+def test_who_knows_the_labels_from_elsewhere_is_found_out(evaluated: Judged) -> None:
     """By the control, in which the labels that it is served mean nothing: here they stand in the program."""
     inputs, targets = DIGITS.data({})
     known = {
@@ -133,9 +133,9 @@ def train(inputs, targets, told):
 def predict(model, inputs):
     return [KNOWN[hash(tuple(image))] for image in inputs.astype(int).tolist()]
 """
-    assert accuracy(judged(source)) == 1.0
+    assert accuracy(evaluated(source)) == 1.0
     (control,) = [case for case in TASK.held_out if case.parameters["control"]]
-    assert judged(source, **control.parameters).evaluation.outcome is Outcome.WRONG
+    assert evaluated(source, **control.parameters).evaluation.outcome is Outcome.WRONG
 
 
 def test_the_file_with_the_data_says_whose_they_are() -> None:

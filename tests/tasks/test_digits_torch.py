@@ -34,7 +34,7 @@ TENSOR = SEED.replace("value.cpu().numpy()", "value", 1)
 
 
 @pytest.fixture(scope="module")
-def judged() -> Iterator[Judged]:
+def evaluated() -> Iterator[Judged]:
     """Judges a program's source, as one judge process does; no test here is about how fast this machine is."""
     patient = Recipe({**TASK.evaluator.settings, "seconds": 60.0, "predict_seconds": 60.0, "repeats": 1})
     with judging(TASK, patient) as judge:
@@ -104,9 +104,9 @@ def test_no_program_reads_the_labels() -> None:
 
 
 @with_torch
-def test_the_seed_learns_and_a_convolutional_network_learns_more(judged: Judged) -> None:
+def test_the_seed_learns_and_a_convolutional_network_learns_more(evaluated: Judged) -> None:
     """From as many samples."""
-    seed, better = judged(SEED), judged(twin("honest/convolutions"))
+    seed, better = evaluated(SEED), evaluated(twin("honest/convolutions"))
     assert seed.evaluation.fitness is not None, seed.texts
     assert better.evaluation.fitness is not None, better.texts
     assert 0.8 < seed.evaluation.fitness < better.evaluation.fitness
@@ -116,19 +116,19 @@ def test_the_seed_learns_and_a_convolutional_network_learns_more(judged: Judged)
 
 
 @with_torch
-def test_equal_seeds_train_equal_models(judged: Judged) -> None:
+def test_equal_seeds_train_equal_models(evaluated: Judged) -> None:
     """The same trial gets the same fitness, to the last digit."""
-    first, again = judged(SEED), judged(SEED + "\n")
+    first, again = evaluated(SEED), evaluated(SEED + "\n")
     assert first.evaluation.fitness == again.evaluation.fitness
     assert again.evaluation.metrics["gain"] == 0.0
 
 
 @with_torch
 @pytest.mark.parametrize("case", TASK.held_out, ids=lambda case: case.name)
-def test_the_convolutional_network_is_no_worse_where_it_is_held_out(judged: Judged, case: Any) -> None:
+def test_the_convolutional_network_is_no_worse_where_it_is_held_out(evaluated: Judged, case: Any) -> None:
     """So it can be promoted; on labels that mean nothing all are alike."""
     parameters = {**case.parameters, "folds": min(2, case.parameters["folds"])}
-    better, seed = (judged(source, **parameters) for source in (twin("honest/convolutions"), SEED))
+    better, seed = (evaluated(source, **parameters) for source in (twin("honest/convolutions"), SEED))
     assert better.evaluation.fitness is not None, better.texts
     assert better.evaluation.fitness >= (seed.evaluation.fitness or 0.0)
 
@@ -143,7 +143,7 @@ def test_the_convolutional_network_is_no_worse_where_it_is_held_out(judged: Judg
         pytest.param(SEED.replace("HIDDEN = 24", "HIDDEN = 8000"), Outcome.INVALID, id="too large a model"),
     ],
 )
-def test_what_is_not_done_has_its_outcome(judged: Judged, source: str, outcome: Outcome) -> None:
+def test_what_is_not_done_has_its_outcome(evaluated: Judged, source: str, outcome: Outcome) -> None:
     """As in any recipe."""
-    found = judged(source)
+    found = evaluated(source)
     assert found.evaluation.outcome is outcome, found.texts

@@ -32,7 +32,7 @@ Judged = Callable[..., Report]
 
 
 @pytest.fixture(scope="module")
-def judged() -> Iterator[Judged]:
+def evaluated() -> Iterator[Judged]:
     """Judges a program's source on the task, or on another case of it."""
     executor = LocalExecutor(TASK, 1)
 
@@ -48,9 +48,9 @@ def instances() -> list[dict[str, Any]]:
     return FILES.laws.published(42, 50)
 
 
-def test_the_seed_is_the_published_heuristic(judged: Judged) -> None:
+def test_the_seed_is_the_published_heuristic(evaluated: Judged) -> None:
     """With its published score; numbers that weigh nothing yet are there to be tuned."""
-    found = judged(SEED).evaluation
+    found = evaluated(SEED).evaluation
     assert found.outcome is Outcome.OK
     assert found.metrics["published_score"] == pytest.approx(21.8916, abs=5e-5)
     assert (found.metrics["proven"], found.metrics["late"]) == (50.0, 0.0)
@@ -58,9 +58,9 @@ def test_the_seed_is_the_published_heuristic(judged: Judged) -> None:
     assert template(TASK.seed).values.count(0.0) >= 3
 
 
-def test_the_rows_are_those_of_the_greedy_placement(judged: Judged) -> None:
+def test_the_rows_are_those_of_the_greedy_placement(evaluated: Judged) -> None:
     """The seed with other numbers, computed here by the judge's own functions."""
-    report = judged(LOOKING_AHEAD)
+    report = evaluated(LOOKING_AHEAD)
     rows = json.loads(report.texts[TextId(report.evaluation.artifacts["instances"])])
     for row, one in zip(rows, instances(), strict=True):
         wanted = FILES.placement.pressure(one, FILES.placement.greedy(one))
@@ -69,32 +69,32 @@ def test_the_rows_are_those_of_the_greedy_placement(judged: Judged) -> None:
     assert report.evaluation.fitness == pytest.approx(sum(row["score"] for row in rows) / 50)
 
 
-def test_optimal_placements_score_exactly_one(judged: Judged) -> None:
+def test_optimal_placements_score_exactly_one(evaluated: Judged) -> None:
     """A program that knows them: the bound is reached, and nothing is beyond it."""
     known = {
         json.dumps(FILES.problem.arguments(one)): FILES.exact.placed(one, one.optimum, 10**7) for one in instances()
     }
     source = f"import json\nKNOWN = {known!r}\n\ndef place(gpus, models):\n    return KNOWN.get(json.dumps([gpus, models])) or list(range(gpus)) * 2\n"
-    found = judged(source).evaluation
+    found = evaluated(source).evaluation
     assert found.fitness == 1.0
     assert found.metrics["optimal"] == 50.0
     assert found.metrics["published_score"] == pytest.approx(26.255972, abs=5e-7)
 
 
-def test_arrays_of_whole_numbers_are_answers(judged: Judged) -> None:
+def test_arrays_of_whole_numbers_are_answers(evaluated: Judged) -> None:
     """Of any width."""
     source = f"import numpy as np\n{SEED}\nplain = place\n\ndef place(gpus, models):\n    return np.array(plain(gpus, models), dtype=np.uint8)\n"
-    assert judged(source).evaluation.fitness == judged(SEED).evaluation.fitness
+    assert evaluated(source).evaluation.fitness == evaluated(SEED).evaluation.fitness
 
 
 @pytest.mark.parametrize("case", TASK.held_out, ids=[case.name for case in TASK.held_out])
-def test_the_seed_passes_every_held_out_case(judged: Judged, case: Any) -> None:
+def test_the_seed_passes_every_held_out_case(evaluated: Judged, case: Any) -> None:
     """On other instances for another seed, where they are drawn; most optima are proven."""
     parameters = {**case.parameters, "instances": 8}
-    one = judged(SEED, parameters, 1).evaluation
+    one = evaluated(SEED, parameters, 1).evaluation
     assert one.outcome is Outcome.OK
     assert 0.3 < one.fitness <= 1.0
-    other = judged(SEED, parameters, 2).evaluation
+    other = evaluated(SEED, parameters, 2).evaluation
     assert (one.fitness == other.fitness) == (parameters["seed"] >= 0)
 
 

@@ -28,7 +28,7 @@ Judged = Callable[..., Report]
 
 
 @pytest.fixture(scope="module")
-def judged() -> Iterator[Judged]:
+def evaluated() -> Iterator[Judged]:
     """Judges a rule's source on the task, or on a smaller one."""
     executor = LocalExecutor(TASK, 1)
 
@@ -54,9 +54,9 @@ def excess(oracle: Callable[..., list[int]], parameters: Any, seed: int) -> floa
     return 100 * (bins / sum(-(-sum(one) // law.capacity) for one in items) - 1)
 
 
-def test_the_seed_is_best_fit_with_numbers_to_tune(judged: Judged) -> None:
+def test_the_seed_is_best_fit_with_numbers_to_tune(evaluated: Judged) -> None:
     """Its own packing is that of a packer of lists."""
-    report = judged(SEED)
+    report = evaluated(SEED)
     assert shown(report) == pytest.approx(excess(rules.best_fit, TASK.parameters, 0), abs=1e-9)
     assert shown(report) == pytest.approx(4.413, abs=5e-4)
     assert report.evaluation.descriptors["opened_early"] == 0.0
@@ -65,9 +65,9 @@ def test_the_seed_is_best_fit_with_numbers_to_tune(judged: Judged) -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_first_fit_needs_the_order_of_the_bins_and_is_played(judged: Judged, seed: int) -> None:
+def test_first_fit_needs_the_order_of_the_bins_and_is_played(evaluated: Judged, seed: int) -> None:
     """On smaller instances, with the same result as the packer of lists."""
-    report = judged(rules.FIRST_FIT, SMALL, seed)
+    report = evaluated(rules.FIRST_FIT, SMALL, seed)
     assert shown(report) == pytest.approx(excess(rules.first_fit, SMALL, seed), abs=1e-9)
     assert report.evaluation.metrics["by_table"] == 0.0
 
@@ -78,10 +78,10 @@ def test_first_fit_needs_the_order_of_the_bins_and_is_played(judged: Judged, see
     ids=["first fit", "FunSearch", "EoH"],
 )
 def test_published_rules_have_the_values_of_the_table_on_public_items(
-    judged: Judged, source: str, public: float, by_table: float
+    evaluated: Judged, source: str, public: float, by_table: float
 ) -> None:
     """Those of the README, which are drawn without a secret. Rewritten from their formulas; FunSearch's compares a bin with the one before, so that it is played item by item."""
-    report = judged(source)
+    report = evaluated(source)
     assert shown(report) == pytest.approx(public, abs=5e-4)
     assert report.evaluation.metrics["by_table"] == by_table
     assert all(axis.low <= report.evaluation.descriptors[axis.name] <= axis.high for axis in TASK.axes)
@@ -110,14 +110,14 @@ REFUSED = {
 
 
 @pytest.mark.parametrize(("body", "outcome"), REFUSED.values(), ids=REFUSED)
-def test_what_is_no_rule_is_refused(judged: Judged, body: str, outcome: Outcome) -> None:
+def test_what_is_no_rule_is_refused(evaluated: Judged, body: str, outcome: Outcome) -> None:
     """With a reason, and without a fitness."""
-    report = judged(f"def score(item, residual):\n    {body}\n", SMALL)
+    report = evaluated(f"def score(item, residual):\n    {body}\n", SMALL)
     assert (report.evaluation.outcome, report.evaluation.fitness) == (outcome, None)
     assert report.texts[report.evaluation.feedback]
 
 
-def test_a_program_that_searches_its_process_for_the_items_finds_none(judged: Judged) -> None:
+def test_a_program_that_searches_its_process_for_the_items_finds_none(evaluated: Judged) -> None:
     """It is played item by item, and looks through every list and array of its process for one that holds an instance's first items."""
     first = list(FILES.instances.drawn(FILES.instances.law_from(Parameters(SMALL)), (0,))[0].items[:20])
     searching = f"""
@@ -137,28 +137,28 @@ def score(item, residual):
     assert known()
     return -np.arange(len(residual))
 """
-    assert shown(judged(searching, {**SMALL, "items": 30})) == pytest.approx(
+    assert shown(evaluated(searching, {**SMALL, "items": 30})) == pytest.approx(
         excess(rules.first_fit, {**SMALL, "items": 30}, 0), abs=1e-9
     )
 
 
-def test_rules_that_win_here_lose_elsewhere(judged: Judged) -> None:
+def test_rules_that_win_here_lose_elsewhere(evaluated: Judged) -> None:
     """Which is why a program is promoted by the held-out cases: FunSearch's rule on smaller instances, against best fit."""
     case = {case.name: case.parameters for case in TASK.held_out}["weibull, bins of 500"]
     small = {**case, "items": 200, "instances": 1}
-    assert shown(judged(rules.FUNSEARCH, small)) > 20 * max(1.0, shown(judged(rules.BEST_FIT, small)))
+    assert shown(evaluated(rules.FUNSEARCH, small)) > 20 * max(1.0, shown(evaluated(rules.BEST_FIT, small)))
 
 
-def test_a_law_that_cannot_be_is_the_evaluators_fault(judged: Judged) -> None:
+def test_a_law_that_cannot_be_is_the_evaluators_fault(evaluated: Judged) -> None:
     """And says what to set."""
-    report = judged(SEED, {**TASK.parameters, "capacity": 50})
+    report = evaluated(SEED, {**TASK.parameters, "capacity": 50})
     assert report.evaluation.outcome is Outcome.INTERNAL
     assert "Try: set 1 <= low <= high <= capacity" in report.texts[report.evaluation.feedback]
 
 
-def test_the_picture_is_drawn_from_what_is_stored(judged: Judged) -> None:
+def test_the_picture_is_drawn_from_what_is_stored(evaluated: Judged) -> None:
     """Well-formed, with the excess in its title; the filled part ends where the last bin does."""
-    report = judged(rules.EOH)
+    report = evaluated(rules.EOH)
     artifacts = {name: json.loads(report.texts[text]) for name, text in report.evaluation.artifacts.items()}
     drawing = FILES.evaluator.evaluate.functions(TASK)["draw"](artifacts, Trial())
     picture = ElementTree.fromstring(drawing)

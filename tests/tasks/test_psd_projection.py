@@ -110,7 +110,7 @@ def test_the_task_says_what_it_is() -> None:
 
 
 @pytest.fixture(scope="module")
-def judged() -> Iterator[Judged]:
+def evaluated() -> Iterator[Judged]:
     """Judges a program's source in one judge."""
     executor = LocalExecutor(TASK, 1)
 
@@ -124,10 +124,10 @@ def judged() -> Iterator[Judged]:
 
 @pytest.mark.integration
 @pytest.mark.skipif(sys.platform != "linux", reason="the judge's processes need Linux")
-def test_eigenvalues_are_faster_than_the_seed(judged: Judged) -> None:
+def test_eigenvalues_are_faster_than_the_seed(evaluated: Judged) -> None:
     """Whatever else the machine does; and who ends the iteration too early is wrong."""
-    found = judged(BY_EIGENVALUES).evaluation
+    found = evaluated(BY_EIGENVALUES).evaluation
     assert found.outcome is Outcome.OK
     assert found.fitness is not None
     assert found.fitness > 0.2
-    assert judged(SEED.replace("70.0", "20.0")).evaluation.outcome is Outcome.INVALID
+    assert evaluated(SEED.replace("70.0", "20.0")).evaluation.outcome is Outcome.INVALID

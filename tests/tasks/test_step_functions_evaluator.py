@@ -44,7 +44,7 @@ def trial(carried: object = None, **parameters: Any) -> Trial:
     return Trial(seed=7, parameters=Parameters(told), carried=Carried({} if carried is None else {"steps": carried}))
 
 
-def judged(answer: object, told: Trial, cpu_seconds: float = 0.01) -> Evaluation:
+def evaluated(answer: object, told: Trial, cpu_seconds: float = 0.01) -> Evaluation:
     return judging.evaluate(Answering(answer, cpu_seconds), told)
 
 
@@ -59,7 +59,7 @@ def function(name: str) -> Any:
 
 def test_an_evaluation_has_the_ratio_and_a_descriptor_for_every_axis() -> None:
     """And the steps as they were repaired."""
-    evaluation = judged([1, 2, 0, -1], trial())
+    evaluation = evaluated([1, 2, 0, -1], trial())
     assert (evaluation.outcome, evaluation.fitness) == (Outcome.OK, pytest.approx(43 / 54))
     assert evaluation.descriptors == {"zeros": 0.5, "asymmetry": pytest.approx(1 / 3)}
     assert evaluation.metrics == {"ratio": evaluation.fitness, "active_knots": 2}
@@ -70,7 +70,7 @@ def test_an_evaluation_has_the_ratio_and_a_descriptor_for_every_axis() -> None:
 @pytest.mark.parametrize(("kind", "ratio"), [("c1", 2.0), ("c3abs", 2.0), ("erdos", 0.5)])
 def test_a_kind_that_is_minimised_is_scored_with_a_minus(kind: str, ratio: float) -> None:
     """So that one direction serves all; the metric has it without."""
-    evaluation = judged([0.5] * 4, trial(kind=kind))
+    evaluation = evaluated([0.5] * 4, trial(kind=kind))
     assert (evaluation.fitness, evaluation.metrics["ratio"]) == (-ratio, ratio)
     assert function("certify")(stored(evaluation), trial(kind=kind)).fitness == -ratio
 
@@ -94,7 +94,7 @@ def test_what_the_parent_left_is_repaired_and_handed_on() -> None:
 
 def test_a_gain_of_a_minimised_kind_is_positive() -> None:
     """From a c1 of 4 to one of 2."""
-    evaluation = judged([1.0] * 4, trial(carried=[1.0, 1.0, 0.0, 0.0], kind="c1"))
+    evaluation = evaluated([1.0] * 4, trial(carried=[1.0, 1.0, 0.0, 0.0], kind="c1"))
     assert evaluation.metrics["gain"] == pytest.approx(2.0)
 
 
@@ -135,15 +135,15 @@ def test_a_construction_of_another_kind_serves_where_it_can_be_repaired() -> Non
 )
 def test_an_answer_of_another_form_is_invalid_with_a_reason(answer: object) -> None:
     """It is the program's failure, not the judge's."""
-    evaluation = judged(answer, trial())
+    evaluation = evaluated(answer, trial())
     assert (evaluation.outcome, evaluation.fitness) == (Outcome.INVALID, None)
     assert "step" in evaluation.feedback or "numbers" in evaluation.feedback
 
 
 def test_a_program_that_takes_too_long_has_failed() -> None:
     """By processor time, so that a busy machine harms nobody; a little more than the limit is forgiven."""
-    assert judged([1.0] * 4, trial(limit=0.5), cpu_seconds=0.9).outcome is Outcome.OK
-    late = judged([1.0] * 4, trial(limit=0.5), cpu_seconds=1.1)
+    assert evaluated([1.0] * 4, trial(limit=0.5), cpu_seconds=0.9).outcome is Outcome.OK
+    late = evaluated([1.0] * 4, trial(limit=0.5), cpu_seconds=1.1)
     assert late.outcome is Outcome.TIMED_OUT
     assert late.feedback == "construct() used 1.10 s of processor time; its limit is 0.5 s"
 
@@ -160,14 +160,14 @@ def test_a_program_that_takes_too_long_has_failed() -> None:
 def test_parameters_that_nothing_can_be_built_for_are_refused(parameters: Mapping[str, Any], message: str) -> None:
     """With the remedy, before the program runs."""
     with pytest.raises(EvolveError, match=f"{message}.* Do: --set task"):
-        judged([1.0] * 4, trial(**parameters))
+        evaluated([1.0] * 4, trial(**parameters))
 
 
 @pytest.mark.parametrize("kind", step_samples.KINDS)
 def test_a_certified_value_is_exact_and_near_the_screened_one(kind: str) -> None:
     """Its certificate is verified, and the value is on the worse side of it."""
     told = trial(kind=kind, n=7)
-    evaluation = judged([0.3, 0.9, 0.11, 0.57, 0.2, 0.85, 0.6], told)
+    evaluation = evaluated([0.3, 0.9, 0.11, 0.57, 0.2, 0.85, 0.6], told)
     certified = function("certify")(stored(evaluation), told)
     value = exact.verify(json.loads(json.dumps(certified.artifacts["certificate"])))
     signed = value if kind == "c2" else -value
@@ -188,12 +188,12 @@ def test_a_ratio_beyond_what_is_proven_is_the_evaluators_fault(monkeypatch: pyte
     """For minimised kinds; for c2 the engine knows the bound. No function does this, so that a bound is moved here."""
     monkeypatch.setitem(exact.BOUNDS, "c1", Fraction(3))
     for evaluation in (
-        judged([0.5] * 4, trial(kind="c1")),
+        evaluated([0.5] * 4, trial(kind="c1")),
         function("certify")({"steps": [0.5] * 4}, trial(kind="c1")),
     ):
         assert (evaluation.outcome, evaluation.fitness) == (Outcome.INTERNAL, None)
         assert "a c1 of 2.0 is below the proven bound 3.0" in evaluation.feedback
-    assert judged([0.5] * 4, trial()).outcome is Outcome.OK
+    assert evaluated([0.5] * 4, trial()).outcome is Outcome.OK
 
 
 def test_the_bound_is_that_of_hoelder_and_the_anchors_are_ordered() -> None:
@@ -209,8 +209,8 @@ def test_the_task_promises_a_certificate_and_can_give_one() -> None:
     assert (TASK.deterministic, TASK.promotion, TASK.carry) == (False, "certificate", ("steps",))
     assert set(judging.evaluate.functions(TASK)) == {"certify", "fingerprint", "draw"}
     assert [stage.name for stage, _ in judging.evaluate.stages(TASK)] == ["evaluate"]
-    evaluation = judged([1, 2, 0, 0], trial())
-    mirrored = judged([0, 4, 2, 0], trial())
+    evaluation = evaluated([1, 2, 0, 0], trial())
+    mirrored = evaluated([0, 4, 2, 0], trial())
     assert function("fingerprint")(stored(evaluation), trial()) == function("fingerprint")(stored(mirrored), trial())
     assert ElementTree.fromstring(function("draw")(stored(evaluation), trial())).tag.endswith("svg")
 

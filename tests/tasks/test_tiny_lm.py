@@ -37,7 +37,7 @@ Judged = Callable[..., Report]
 
 
 @pytest.fixture(scope="module")
-def judged() -> Iterator[Judged]:
+def evaluated() -> Iterator[Judged]:
     """Judges a program's source, as one judge process does."""
     box = Box(TASK.limits, context=TASK.context)
     with pytest.MonkeyPatch.context() as patch:
@@ -47,12 +47,12 @@ def judged() -> Iterator[Judged]:
         for name in ("corpus", "evaluator"):
             sys.modules.pop(name, None)
 
-    def judged(source: str = SEED, secret: str = "", **parameters: Any) -> Report:
+    def evaluated(source: str = SEED, secret: str = "", **parameters: Any) -> Report:
         trial = Trial(parameters=Parameters({**QUICK, **parameters}), secret=secret)
         job = Job("1.0", "evaluate", trial, {"seed.py": source})
         return evaluate_job(job, bench, lambda program, seconds, job="run": box.open(program, TASK.entry, seconds, job))
 
-    yield judged
+    yield evaluated
     box.close()
 
 
@@ -143,9 +143,9 @@ def test_known_compressors_have_what_the_page_says_of_them() -> None:
     assert known[0] - known[1] < 0.9 * sizes["lzma -9e"]
 
 
-def test_no_program_can_know_which_text_is_compressed(judged: Judged) -> None:
+def test_no_program_can_know_which_text_is_compressed(evaluated: Judged) -> None:
     """Each workspace has others, within its case; what fits into a program is little of what may come."""
-    codes = {judged(ZLIB, secret=secret, within=90_000).evaluation.fitness for secret in ("one", "two", "three")}
+    codes = {evaluated(ZLIB, secret=secret, within=90_000).evaluation.fitness for secret in ("one", "two", "three")}
     assert len(codes) == 3
     for case in ({}, *(case.parameters for case in TASK.held_out)):
         told = {**TASK.parameters, **case}
@@ -175,29 +175,29 @@ def decode(model, code, count):
 """
 
 
-def test_a_known_compressor_gets_the_length_of_its_code(judged: Judged) -> None:
+def test_a_known_compressor_gets_the_length_of_its_code(evaluated: Judged) -> None:
     """Eight bits for each byte of it."""
     text = slice_of({**TASK.parameters, **QUICK})
-    assert bits(judged(ZLIB)) == 8 * len(zlib.compress(text, 9)) / len(text)
+    assert bits(evaluated(ZLIB)) == 8 * len(zlib.compress(text, 9)) / len(text)
 
 
-def test_the_seed_is_better_than_a_known_compressor_and_has_numbers_to_tune(judged: Judged) -> None:
+def test_the_seed_is_better_than_a_known_compressor_and_has_numbers_to_tune(evaluated: Judged) -> None:
     """Its model, a piece of training text, pays."""
-    seed = judged()
-    assert bits(seed) < bits(judged(ZLIB))
-    assert bits(seed) < bits(judged(SEED.replace("PRIMED = 4000", "PRIMED = 0")))
+    seed = evaluated()
+    assert bits(seed) < bits(evaluated(ZLIB))
+    assert bits(seed) < bits(evaluated(SEED.replace("PRIMED = 4000", "PRIMED = 0")))
     assert all(axis.low <= seed.evaluation.descriptors[axis.name] <= axis.high for axis in TASK.axes)
     assert len(template(TASK.seed).values) >= 4
-    assert bits(judged()) == bits(seed)
+    assert bits(evaluated()) == bits(seed)
 
 
 @pytest.mark.parametrize(
     "answer", ["None", "b'x'", "list(bytes(text))", "text.astype(np.int16)", "text.reshape(2, -1)", "'code'"]
 )
-def test_a_code_is_a_flat_array_of_bytes(judged: Judged, answer: str) -> None:
+def test_a_code_is_a_flat_array_of_bytes(evaluated: Judged, answer: str) -> None:
     """So that nobody else counts its length."""
     source = ZLIB.replace("np.frombuffer(zlib.compress(bytes(text), 9), dtype=np.uint8)", answer)
-    assert judged(source).evaluation.outcome is Outcome.INVALID
+    assert evaluated(source).evaluation.outcome is Outcome.INVALID
 
 
 @pytest.mark.parametrize(
@@ -212,10 +212,10 @@ def test_a_code_is_a_flat_array_of_bytes(judged: Judged, answer: str) -> None:
         ("None", Outcome.INVALID),
     ],
 )
-def test_what_is_decoded_is_the_text_to_its_last_byte(judged: Judged, answer: str, outcome: Outcome) -> None:
+def test_what_is_decoded_is_the_text_to_its_last_byte(evaluated: Judged, answer: str, outcome: Outcome) -> None:
     """And of its type."""
     source = ZLIB.replace("np.frombuffer(zlib.decompress(bytes(code)), dtype=np.uint8)", answer)
-    assert judged(source).evaluation.outcome is outcome
+    assert evaluated(source).evaluation.outcome is outcome
 
 
 @pytest.mark.parametrize(
@@ -228,6 +228,6 @@ def test_what_is_decoded_is_the_text_to_its_last_byte(judged: Judged, answer: st
         ("{'a': [np.zeros(10), 'text', 1.5, None, True]}", Outcome.OK),
     ],
 )
-def test_a_model_has_a_largest_size_compressed(judged: Judged, model: str, outcome: Outcome) -> None:
+def test_a_model_has_a_largest_size_compressed(evaluated: Judged, model: str, outcome: Outcome) -> None:
     """Whatever it consists of; a megabyte is too much as it is."""
-    assert judged(ZLIB.replace("return None", f"return {model}")).evaluation.outcome is outcome
+    assert evaluated(ZLIB.replace("return None", f"return {model}")).evaluation.outcome is outcome

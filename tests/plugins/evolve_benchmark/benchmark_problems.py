@@ -1,4 +1,4 @@
-"""A problem's module as a text, and tasks that are judged by it."""
+"""A problem's module as a text, and tasks that are evaluated by it."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -43,7 +43,7 @@ def halving(folder: Path, text: str = HALVES, **fields: Any) -> Task:
     return replace(rehearsed_task(), folder=str(folder), axes=(), **{"stages": (), **fields})
 
 
-def judged(task: Task, solve: Callable[..., Any], seed: int = 0, **settings: Any) -> Evaluation:
+def evaluated(task: Task, solve: Callable[..., Any], seed: int = 0, **settings: Any) -> Evaluation:
     """What becomes of a function, which is called in this process."""
     benchmark = Benchmark(BenchmarkSettings(module="problem.py", **settings))
     ((stage, evaluate),) = benchmark.stages(task)

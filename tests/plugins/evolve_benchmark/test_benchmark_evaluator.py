@@ -5,7 +5,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
-from benchmark_problems import HALVES, halving, judged
+from benchmark_problems import HALVES, evaluated, halving
 
 from evolve import SessionFailed
 from evolve.sandbox import Status
@@ -23,7 +23,7 @@ def test_it_passes_the_suite_for_evaluators(tmp_path):
 
 def test_the_best_answers_score_one(tmp_path):
     """Each is worth its reference; the program's size is a descriptor."""
-    found = judged(halving(tmp_path), lambda number: number / 2)
+    found = evaluated(halving(tmp_path), lambda number: number / 2)
     assert (found.outcome, found.fitness) == (Outcome.OK, 1.0)
     assert found.descriptors == {"worst": 1.0, "log2_bytes": 6.0}
     assert found.metrics == {}
@@ -32,7 +32,7 @@ def test_the_best_answers_score_one(tmp_path):
 
 def test_each_kind_weighs_the_same(tmp_path):
     """Two small numbers are halved well, four large ones half as well: 0.75, whatever their number."""
-    found = judged(halving(tmp_path), lambda number: number / 2 if number < 10 else number / 4)
+    found = evaluated(halving(tmp_path), lambda number: number / 2 if number < 10 else number / 4)
     assert found.fitness == pytest.approx(0.75)
     assert found.descriptors["worst"] == pytest.approx(0.5)
     assert [row["kind"] for row in found.artifacts["instances"]] == ["small"] * 2 + ["large"] * 4
@@ -40,14 +40,14 @@ def test_each_kind_weighs_the_same(tmp_path):
 
 def test_the_harmonic_mean_is_pulled_down(tmp_path):
     """By the kind that is worse."""
-    found = judged(halving(tmp_path), lambda number: number / 2 if number < 10 else number / 4, mean="harmonic")
+    found = evaluated(halving(tmp_path), lambda number: number / 2 if number < 10 else number / 4, mean="harmonic")
     assert found.fitness == pytest.approx(2 / 3)
 
 
 def test_the_feedback_shows_the_worst_first(tmp_path, monkeypatch):
     """As many as are wanted."""
     monkeypatch.setattr(scoring, "ROWS", 5)
-    feedback = judged(halving(tmp_path), lambda number: number / 2 if number < 4 else number / 4).feedback
+    feedback = evaluated(halving(tmp_path), lambda number: number / 2 if number < 4 else number / 4).feedback
     lines = [line for line in feedback.splitlines() if line.startswith("|")][2:]
     assert len(lines) == 5
     assert all("| 0.5 |" in line for line in lines)
@@ -57,7 +57,7 @@ def test_the_feedback_shows_the_worst_first(tmp_path, monkeypatch):
 @pytest.mark.parametrize("answer", [None, True, -1.0, float("nan"), 10, 1e9])
 def test_an_answer_that_is_none_makes_the_program_invalid(tmp_path, answer):
     """One is enough."""
-    found = judged(halving(tmp_path), lambda number: answer if number == 4.0 else number / 2)
+    found = evaluated(halving(tmp_path), lambda number: answer if number == 4.0 else number / 2)
     assert found.outcome is Outcome.INVALID
     assert found.feedback.startswith("solve(): ")
 
@@ -65,8 +65,8 @@ def test_an_answer_that_is_none_makes_the_program_invalid(tmp_path, answer):
 def test_a_score_that_is_impossible_is_wrong(tmp_path):
     """By the bound for each instance."""
     task = halving(tmp_path, HALVES.replace("instance / 2", "instance / 4"))
-    assert judged(task, lambda number: number / 2).fitness == 2.0
-    found = judged(task, lambda number: number / 2, at_most=1.0)
+    assert evaluated(task, lambda number: number / 2).fitness == 2.0
+    found = evaluated(task, lambda number: number / 2, at_most=1.0)
     assert (found.outcome, "nothing can score more than 1.0" in found.feedback) == (Outcome.WRONG, True)
 
 
@@ -78,15 +78,15 @@ def test_two_answers_to_one_question_are_wrong(tmp_path):
         calls.append(number)
         return number / (2 + len(calls))
 
-    assert judged(halving(tmp_path), changing).outcome is Outcome.WRONG
-    assert judged(halving(tmp_path, deterministic=False), changing).outcome is Outcome.OK
-    assert judged(halving(tmp_path), changing, recall=0).outcome is Outcome.OK
+    assert evaluated(halving(tmp_path), changing).outcome is Outcome.WRONG
+    assert evaluated(halving(tmp_path, deterministic=False), changing).outcome is Outcome.OK
+    assert evaluated(halving(tmp_path), changing, recall=0).outcome is Outcome.OK
 
 
 def test_equal_trials_see_equal_instances(tmp_path):
     """And other trials others, with a standard error where a task is noisy."""
     task = halving(tmp_path, deterministic=False)
-    one, same, other = (judged(task, lambda number: 50.0 if number > 50 else number / 4, seed) for seed in (1, 1, 2))
+    one, same, other = (evaluated(task, lambda number: 50.0 if number > 50 else number / 4, seed) for seed in (1, 1, 2))
     assert one == same
     assert one.fitness != other.fitness
     assert one.standard_error > 0
@@ -157,7 +157,7 @@ def arguments(instance):
     return (instance, "half")
 """
     task = halving(tmp_path, HALVES + more, objectives=(Objective("share"),))
-    found = judged(task, lambda number, what: number / 2 if what == "half" else 0.0)
+    found = evaluated(task, lambda number, what: number / 2 if what == "half" else 0.0)
     assert found.objectives == {"share": 0.5}
     assert found.metrics == {"perfect": 6}
     assert "| 1 small of 2 | 1 |" in found.feedback
@@ -169,7 +169,7 @@ def test_exact_values_have_an_exact_mean(tmp_path):
         "return min(answer, instance - answer) or 1e-9", "return Fraction(3)"
     )
     task = halving(tmp_path, f"from fractions import Fraction\n{text}")
-    assert judged(task, lambda number: number / 2, better="smaller").fitness == float(Fraction(1, 3))
+    assert evaluated(task, lambda number: number / 2, better="smaller").fitness == float(Fraction(1, 3))
 
 
 def test_the_task_file_limits_the_stage(tmp_path):

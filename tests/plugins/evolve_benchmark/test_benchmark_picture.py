@@ -3,7 +3,7 @@
 import xml.etree.ElementTree as ElementTree
 
 import pytest
-from benchmark_problems import halving, judged
+from benchmark_problems import evaluated, halving
 
 from evolve.types import Trial
 from evolve_benchmark.evaluator import Benchmark
@@ -42,4 +42,4 @@ def test_the_evaluator_draws_what_it_has_kept(tmp_path):
     """From the artifacts of an evaluation alone."""
     task = halving(tmp_path)
     draw = Benchmark(BenchmarkSettings(module="problem.py")).functions(task)["draw"]
-    assert len(bars(draw(judged(task, lambda number: number / 2).artifacts, Trial()))) == 6
+    assert len(bars(draw(evaluated(task, lambda number: number / 2).artifacts, Trial()))) == 6

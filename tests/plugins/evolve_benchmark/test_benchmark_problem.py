@@ -5,7 +5,7 @@ import sys
 
 import numpy as np
 import pytest
-from benchmark_problems import HALVES, halving, judged
+from benchmark_problems import HALVES, evaluated, halving
 
 from evolve.types import Parameters, TaskError
 from evolve_benchmark.problem import are_alike, load
@@ -78,7 +78,7 @@ def test_what_breaks_the_contract_names_the_function(tmp_path, old, new, said):
     text = HALVES.replace(old, new, 1)
     assert text != HALVES
     with pytest.raises(TaskError, match=re.escape(said)):
-        judged(halving(tmp_path, text), lambda number: number / 2)
+        evaluated(halving(tmp_path, text), lambda number: number / 2)
 
 
 def test_numbers_of_numpy_are_numbers(tmp_path):
@@ -98,7 +98,7 @@ def test_a_module_imports_its_neighbours(tmp_path):
     text = HALVES.replace("\ndef", "\nfrom benchmark_neighbour import HALF\ndef", 1).replace(
         "instance / 2", "instance / HALF"
     )
-    assert judged(halving(tmp_path, text), lambda number: number / 2).fitness == 1.0
+    assert evaluated(halving(tmp_path, text), lambda number: number / 2).fitness == 1.0
 
 
 NAN, INFINITE = float("nan"), float("inf")

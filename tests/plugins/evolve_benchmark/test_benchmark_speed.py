@@ -248,7 +248,7 @@ def test_what_is_timed_has_cores_of_its_own(tmp_path):
 
 
 def test_a_speed_is_never_deterministic(tmp_path):
-    """Which is said before anything is judged."""
+    """Which is said before anything is evaluated."""
     benchmark = Benchmark(BenchmarkSettings(module="problem.py", mode="speed"))
     with pytest.raises(TaskError, match=r"evaluator\.mode: .*deterministic = true"):
         benchmark.stages(halving(tmp_path, DOUBLES))

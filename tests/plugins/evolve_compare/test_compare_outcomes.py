@@ -164,7 +164,7 @@ def test_what_is_reported_counts_at_the_end_and_the_curve_before_it():
 
 
 def test_a_budget_in_time_that_was_overshot_a_little_was_spent():
-    """What is reported at the end counts; of programs none is judged too many."""
+    """What is reported at the end counts; of programs none is evaluated too many."""
     one = run(0, (10, 2.0), (100, 5.0), final=4.5)
     assert final_value(one, 49.0, "seconds") == 4.5
     assert final_value(one, 40.0, "seconds") == 2.0

@@ -1,4 +1,4 @@
-"""Programs judged on a GPU that is none: a task that doubles numbers, recorded or judged from beginning to end."""
+"""Programs evaluated on a GPU that is none: a task that doubles numbers, recorded or evaluated from beginning to end."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -84,7 +84,7 @@ class RecordedCandidate(FakeCandidate):
 
 
 def evaluated(task: Task, cuda: FakeCuda, binary: str) -> Evaluation:
-    """A program judged from beginning to end, beside the seed."""
+    """A program evaluated from beginning to end, beside the seed."""
     (Path(task.folder) / "problem.py").write_text(PROBLEM)
     ((_, judge),) = Kernel(SETTINGS).stages(replace(task, seed=Program({"double.py": "double"})))
     candidate = RecordedCandidate(Program({"double.py": binary}), cuda)

@@ -1,4 +1,4 @@
-"""A small problem of kernels as a text, tasks that are judged by it, and objects that the system's compiler makes."""
+"""A small problem of kernels as a text, tasks that are evaluated by it, and objects that the system's compiler makes."""
 
 import shutil
 import subprocess

@@ -109,7 +109,7 @@ def device() -> None:
         pytest.skip(f"this Python has no {' and no '.join(missing)}: pip install 'evolve[torch]'")
 
 
-def judged(task: Task, files: Mapping[str, str] | None = None) -> Report:
+def evaluated(task: Task, files: Mapping[str, str] | None = None) -> Report:
     """One judging of a program, of the seed without one."""
     job = Job("one", "evaluate", Trial(parameters=Parameters(task.parameters)), files=files or task.seed.files)
     with closing(LocalExecutor(task, 1)) as executor:
@@ -119,7 +119,7 @@ def judged(task: Task, files: Mapping[str, str] | None = None) -> Report:
 @pytest.mark.parametrize("name", [name for name in list_bundled() if name.endswith("/triton")])
 def test_a_seed_is_right_and_as_fast_as_itself(name: str) -> None:
     """Two clocks agreed on every call that counts, or there would be no score."""
-    evaluation = judged(load(name)).evaluation
+    evaluation = evaluated(load(name)).evaluation
     assert (evaluation.outcome, evaluation.tag) == (Outcome.OK, "")
     assert evaluation.fitness is not None
     assert abs(evaluation.fitness) < EQUAL
@@ -136,12 +136,12 @@ def test_a_kernel_in_cuda_is_judged(tmp_path: Path) -> None:
     }.items():
         (tmp_path / name).write_text(text)
     task = load(tmp_path)
-    evaluation = judged(task).evaluation
+    evaluation = evaluated(task).evaluation
     assert (evaluation.outcome, evaluation.tag) == (Outcome.OK, "")
     slower = CUDA.replace("const int threads = 256", "const int threads = 32")
-    assert judged(task, {"double_it.cu": slower}).evaluation.outcome is Outcome.OK
-    assert judged(task, {"double_it.cu": CUDA.replace("2 *", "3 *")}).evaluation.outcome is Outcome.WRONG
-    assert judged(task, {"double_it.cu": "no text of CUDA"}).evaluation.outcome is Outcome.INVALID
+    assert evaluated(task, {"double_it.cu": slower}).evaluation.outcome is Outcome.OK
+    assert evaluated(task, {"double_it.cu": CUDA.replace("2 *", "3 *")}).evaluation.outcome is Outcome.WRONG
+    assert evaluated(task, {"double_it.cu": "no text of CUDA"}).evaluation.outcome is Outcome.INVALID
 
 
 @pytest.mark.parametrize(
@@ -152,7 +152,7 @@ def test_a_kernel_in_cuda_is_judged(tmp_path: Path) -> None:
 def test_what_is_no_kernel_of_its_own_has_no_score(text: str, outcome: Outcome) -> None:
     """Nor has one that does nothing: there is poison where nothing was written."""
     task = load("kernel_softmax/triton")
-    assert judged(task, {"softmax_triton.py": text}).evaluation.outcome is outcome
+    assert evaluated(task, {"softmax_triton.py": text}).evaluation.outcome is outcome
 
 
 def test_a_program_that_modifies_its_inputs_is_quarantined() -> None:
@@ -161,5 +161,5 @@ def test_a_program_that_modifies_its_inputs_is_quarantined() -> None:
     (seed,) = task.seed.files.values()
     changed = seed.replace("\n\n\ndef launch(", INPUTS, 1)
     assert changed != seed
-    evaluation = judged(task, {"softmax_triton.py": changed}).evaluation
+    evaluation = evaluated(task, {"softmax_triton.py": changed}).evaluation
     assert evaluation.tag == "modified its inputs"

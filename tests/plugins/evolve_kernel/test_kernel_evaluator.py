@@ -1,4 +1,4 @@
-"""Facts about how a kernel is judged, in real processes by the system's compiler; no time is asserted."""
+"""Facts about how a kernel is evaluated, in real processes by the system's compiler; no time is asserted."""
 
 import shutil
 from collections.abc import Callable, Iterator
@@ -36,12 +36,12 @@ def judging(folder: Path, stack: ExitStack, **fields: str) -> Judge:
     task = written(folder, **fields)
     executor = stack.enter_context(closing(LocalExecutor(task, 1)))
 
-    def judged(files: dict[str, str] | None = None, split: str = "search", **parameters: int) -> Report:
+    def evaluated(files: dict[str, str] | None = None, split: str = "search", **parameters: int) -> Report:
         given = Parameters({**task.parameters, **parameters})
         job = Job("1.0", "evaluate", Trial(7, split, parameters=given, limit=60.0), files or dict(task.seed.files))
         return decode_report(executor.submit(job.id, encode_job(job)).result(90))
 
-    return judged
+    return evaluated
 
 
 @pytest.fixture(scope="module")

@@ -79,7 +79,7 @@ class Found(Written):
         return self
 
     def promoted(self, own: float = 8.5, seed: float = 7.0) -> "Found":
-        """Seed and record 2 are judged on the held-out case, and the ruling follows."""
+        """Seed and record 2 are evaluated on the held-out case, and the ruling follows."""
         self.case(1, seed)
         program = self.case(2, own).record.program
         assert program is not None
@@ -87,7 +87,7 @@ class Found(Written):
         return self
 
     def case(self, about: int, fitness: float) -> Settled:
-        """A record's program, judged on the held-out case."""
+        """A record's program, evaluated on the held-out case."""
         program = self.campaign.log.program(self.campaign.log.settled(about).record.program)
         origin = Origin("measurement", self.next, about=about, why="held out", case="further on")
         return self._settle(origin, program, self._ok(fitness))

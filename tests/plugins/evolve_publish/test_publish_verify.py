@@ -321,7 +321,7 @@ def test_a_file_that_nothing_names_differs_though_the_manifest_has_it(determinis
 
 
 def test_a_person_finds_in_program_what_was_judged(deterministic):
-    """And not another text, while what is judged lies elsewhere."""
+    """And not another text, while what is evaluated lies elsewhere."""
     other = forged(deterministic, "lineage/x.py", deterministic["program/seed.py"])
     hidden = forged(other, "program/seed.py", b"def seed():\n    return 9000\n")
     changed = told(hidden, lambda record: record.update(files={"seed.py": "lineage/x.py"}))

@@ -40,9 +40,9 @@ def test_the_example_of_the_page_is_a_task(tmp_path: Path) -> None:
     for name, text in texts.items():
         (tmp_path / name).write_text(text, "utf-8")
     task = load(tmp_path)
-    with judging(task, plugins.load([]).evaluator(task.evaluator)) as judged:
+    with judging(task, plugins.load([]).evaluator(task.evaluator)) as evaluated:
         for parameters in ({}, *(case.parameters for case in task.held_out)):
-            report = judged(task.seed.files, **parameters)
+            report = evaluated(task.seed.files, **parameters)
             assert report.evaluation.outcome is Outcome.OK, report.texts
     assert len(task.held_out) == 3
 

@@ -98,8 +98,8 @@ def test_it_keeps_the_promises_of_an_evaluator() -> None:
 
 def test_the_fitness_is_the_share_of_right_labels(made: Callable[..., Judged]) -> None:
     """The means of two clouds are a good recipe, and the commonest label is none; the same trial gets the same."""
-    judged = made()
-    good, again, bad = judged(), judged(), judged(SEED.split("def predict")[0] + ALWAYS)
+    evaluated = made()
+    good, again, bad = evaluated(), evaluated(), evaluated(SEED.split("def predict")[0] + ALWAYS)
     assert good.evaluation.fitness is not None
     assert good.evaluation.fitness > 0.9
     assert again.evaluation.fitness == good.evaluation.fitness
@@ -111,9 +111,9 @@ def test_the_fitness_is_the_share_of_right_labels(made: Callable[..., Judged]) -
 
 def test_a_program_is_compared_with_the_seed_on_the_same_rows(made: Callable[..., Judged]) -> None:
     """Also where this judge has never seen the seed; the seed's gain over itself is none, and a tie."""
-    judged = made()
-    worse = judged(SEED.split("def predict")[0] + ALWAYS)
-    seed = judged()
+    evaluated = made()
+    worse = evaluated(SEED.split("def predict")[0] + ALWAYS)
+    seed = evaluated()
     assert worse.evaluation.metrics["gain"] == pytest.approx(
         (worse.evaluation.fitness or 0) - (seed.evaluation.fitness or 0)
     )
@@ -126,23 +126,23 @@ def test_a_program_is_compared_with_the_seed_on_the_same_rows(made: Callable[...
 def test_what_the_baseline_takes_is_not_the_programs(made: Callable[..., Judged]) -> None:
     """A seed that computes for a while costs no program its processor time."""
     slow = SEED.replace("    return {", "    sum(range(6_000_000))\n    return {")
-    judged = made(", repeats = 1")
-    assert judged(slow).evaluation.cpu_seconds > 3 * judged(SEED + "\n").evaluation.cpu_seconds
+    evaluated = made(", repeats = 1")
+    assert evaluated(slow).evaluation.cpu_seconds > 3 * evaluated(SEED + "\n").evaluation.cpu_seconds
 
 
 def test_a_failing_baseline_takes_nothing_from_a_program(made: Callable[..., Judged]) -> None:
     """There is no comparison then."""
-    judged = made(", model_bytes = 40")
-    found = judged(BARE)
+    evaluated = made(", model_bytes = 40")
+    found = evaluated(BARE)
     assert found.evaluation.outcome is Outcome.OK, told(found)
     assert "gain" not in found.evaluation.metrics
-    assert judged().evaluation.outcome is Outcome.INVALID
+    assert evaluated().evaluation.outcome is Outcome.INVALID
 
 
 def test_a_baseline_that_crashes_takes_nothing_from_a_program(made: Callable[..., Judged], tmp_path: Path) -> None:
     """As on parameters that the seed cannot train with."""
-    judged = made(", repeats = 1", 'raise ValueError("not with these")\n')
-    found = judged(BARE)
+    evaluated = made(", repeats = 1", 'raise ValueError("not with these")\n')
+    found = evaluated(BARE)
     assert (found.evaluation.outcome, "gain" in found.evaluation.metrics) == (Outcome.OK, False), told(found)
 
 
@@ -154,9 +154,9 @@ NOISY = SEED.replace(
 
 def test_the_standard_error_is_that_of_the_seeds(made: Callable[..., Judged]) -> None:
     """Nothing for a recipe that draws nothing; much for one that inverts the labels by a coin; unknown for one training per fold."""
-    judged = made(", repeats = 3")
-    assert judged().evaluation.standard_error == 0.0
-    noisy = [judged(NOISY, seed=seed).evaluation for seed in range(3)]
+    evaluated = made(", repeats = 3")
+    assert evaluated().evaluation.standard_error == 0.0
+    noisy = [evaluated(NOISY, seed=seed).evaluation for seed in range(3)]
     assert all(found.standard_error is not None and found.standard_error > 0.05 for found in noisy)
     assert len({found.fitness for found in noisy}) > 1
     assert made(", repeats = 1")().evaluation.standard_error is None
@@ -180,10 +180,10 @@ def predict(model, inputs):
 
 def test_samples_are_metered_by_the_judge(made: Callable[..., Judged]) -> None:
     """A training asks for as many as it wants, and gets what the budget has left."""
-    judged = made(", samples = 230, first = 100")
-    found = judged(SERVED.replace("LEAST", "0"))
+    evaluated = made(", samples = 230, first = 100")
+    found = evaluated(SERVED.replace("LEAST", "0"))
     assert (found.evaluation.outcome, found.evaluation.metrics["samples_served"]) == (Outcome.OK, 230.0)
-    assert judged(SERVED.replace("LEAST", "100")).evaluation.metrics["samples_served"] == 150.0
+    assert evaluated(SERVED.replace("LEAST", "100")).evaluation.metrics["samples_served"] == 150.0
 
 
 @pytest.mark.parametrize(
@@ -258,9 +258,9 @@ def predict(model, inputs):
 
 def test_shuffled_labels_find_out_who_has_its_answers_from_elsewhere(made: Callable[..., Judged]) -> None:
     """A recipe that learns scores at chance there, and all such recipes alike."""
-    judged = made()
+    evaluated = made()
     control: Any = {"control": "shuffled", "classes": 4, "folds": 4}
-    honest, knowing = judged(**control), judged(KNOWS, **control)
+    honest, knowing = evaluated(**control), evaluated(KNOWS, **control)
     assert (honest.evaluation.outcome, honest.evaluation.fitness) == (Outcome.OK, 0.25)
     assert (knowing.evaluation.outcome, "dealt out at random" in told(knowing)) == (Outcome.WRONG, True)
 
@@ -272,21 +272,21 @@ def test_a_problem_may_disturb_what_is_asked_about(made: Callable[..., Judged]) 
 
 def test_rows_that_are_kept_are_asked_about_after_one_training_each(made: Callable[..., Judged]) -> None:
     """The parts have other rows, and so other values."""
-    judged = made(", repeats = 1")
-    assert judged(part="promotion", folds=1).evaluation.metrics["samples_served"] == 240.0
-    assert judged(part="search", folds=3).evaluation.metrics["samples_served"] == 160.0
-    assert judged(labels_per_class=4).evaluation.metrics["samples_served"] == 8.0
+    evaluated = made(", repeats = 1")
+    assert evaluated(part="promotion", folds=1).evaluation.metrics["samples_served"] == 240.0
+    assert evaluated(part="search", folds=3).evaluation.metrics["samples_served"] == 160.0
+    assert evaluated(labels_per_class=4).evaluation.metrics["samples_served"] == 8.0
 
 
 def test_what_is_wrong_with_a_problem_is_one_error(made: Callable[..., Judged], tmp_path: Path) -> None:
     """At the first judging; it is nobody's program's fault."""
-    judged = made(", problem = 'other.py'")
-    found = judged()
+    evaluated = made(", problem = 'other.py'")
+    found = evaluated()
     assert (found.evaluation.outcome, "Try: write it" in told(found)) == (Outcome.INTERNAL, True)
     (tmp_path / "other.py").write_text("x = 1\n")
-    assert "there is no function data(parameters)" in told(judged())
+    assert "there is no function data(parameters)" in told(evaluated())
     (tmp_path / "other.py").write_text("def data(parameters):\n    return [[0.0], [1.0]], [0, 5, 6]\n")
-    assert "a whole number from 0 on for each" in told(judged())
+    assert "a whole number from 0 on for each" in told(evaluated())
 
 
 @pytest.mark.parametrize("targets", ["[0, 1.5]", "[0, -1]", "[0, 0]", "[]"])

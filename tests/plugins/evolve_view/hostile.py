@@ -51,11 +51,11 @@ def hostile_campaign(home: Path, name: str = "hostile") -> Campaign:
     written = _Hostile(home, task, name)
     written.machine()
     written.seed(5.0, **_fields(5.0))
-    written.judged(6.0)
-    written.judged(7.0)
+    written.evaluated(6.0)
+    written.evaluated(7.0)
     for outcome in (Outcome.CRASHED, Outcome.INVALID, Outcome.WRONG, Outcome.SCREENED):
         written.failed(outcome)
-    written.judged(9.0, tag=f"late {EVIL}")
+    written.evaluated(9.0, tag=f"late {EVIL}")
     written.certificate(3, 7.0)
     written.said()
     return written.campaign
@@ -77,7 +77,7 @@ class _Hostile(Written):
         with self.campaign.log.transaction():
             self.campaign.write(MachineMeasured(f"core {EVIL}", 0.0, f"reduced: {EVIL}"))
 
-    def judged(self, value: float, **fields: object) -> None:
+    def evaluated(self, value: float, **fields: object) -> None:
         """A child whose program, thought, feedback and artifacts are hostile, made by a model of such a name."""
         self.called(self._call(), operator=f"diff {EVIL}")
         with self.campaign.log.transaction():

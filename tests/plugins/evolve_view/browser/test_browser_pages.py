@@ -54,7 +54,7 @@ def test_a_campaign_that_runs_is_followed_without_a_reload(look, running):
     page.until(is_listed)
     page.open(f"/c/{running}")
     page.evaluate("window.kept = true")
-    tile = page.locator(".tile:has-text('programs judged') .big")
+    tile = page.locator(".tile:has-text('programs evaluated') .big")
     before = tile.inner_text()
     page.until(lambda: tile.inner_text() != before)
     page.wait_for_selector("svg.chart")
