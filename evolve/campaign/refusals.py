@@ -10,6 +10,9 @@ NOTHING_NEW = 500
 """Refused proposals in a row after which an operator that was refused itself is asked no more."""
 TIRED = 8
 """Refusals of one operator in a row from which on it is asked seldom; each so many more halve how often."""
+_HOPELESS = 4 * TIRED
+"""Refusals of one operator in a row after which other programs in the archive do not bring it another chance at once."""
+_MOST_HALVINGS = 8
 
 
 @dataclass(slots=True)
@@ -59,9 +62,11 @@ class Refusals:
         refused.count, refused.why = refused.count + 1, self.why
 
     def renew(self) -> None:
-        """The archive has changed: each may be asked once more, and then again."""
+        """The archive has changed: each may be asked once more at once, unless it was refused too often. In a campaign that improves all the time
+        an operator without work would be asked all the time."""
         for refused in self._operators.values():
-            refused.count, refused.step = min(refused.count, TIRED), 0
+            if refused.count < _HOPELESS or self.unheard >= NOTHING_NEW:
+                refused.step = 0
 
     def count(self, operator: str) -> int:
         """Returns how often in a row an operator was refused."""
@@ -77,4 +82,4 @@ class Refusals:
         if refused is None or refused.count < TIRED or not refused.step:
             return False
         # Each eight further refusals halve how often it is asked, so that it costs the log ever less.
-        return self.unheard >= NOTHING_NEW or step - refused.step < 2 ** (refused.count // TIRED)
+        return self.unheard >= NOTHING_NEW or step - refused.step < 2 ** min(refused.count // TIRED, _MOST_HALVINGS)

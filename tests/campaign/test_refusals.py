@@ -37,12 +37,25 @@ def test_what_is_judged_or_was_a_model_s_answer_ends_the_row(how: dict) -> None:
 
 
 def test_when_the_archive_has_changed_it_is_asked_once_more() -> None:
-    refusals = refused(5 * TIRED)
+    refusals = refused(3 * TIRED)
     refusals.renew()
-    assert not refusals.rests("tune", 5 * TIRED + 1)
-    settle(refusals, 5 * TIRED + 1)
-    assert refusals.rests("tune", 5 * TIRED + 2)
-    assert refusals.list_tired() == {"tune": f"why {5 * TIRED + 1}"}
+    assert not refusals.rests("tune", 3 * TIRED + 1)
+    settle(refusals, 3 * TIRED + 1)
+    assert refusals.rests("tune", 3 * TIRED + 2)
+    assert refusals.list_tired() == {"tune": f"why {3 * TIRED + 1}"}
+
+
+def test_an_operator_without_work_is_hardly_asked_however_often_the_archive_changes() -> None:
+    """As in a campaign that improves all the time, on a seed without numbers."""
+    refusals = Refusals()
+    for step in range(1, 1_500):
+        refusals.renew()
+        if not refusals.rests("tune", step):
+            settle(refusals, step)
+            refusals.settle(
+                Record(step, Origin("proposal", step, operator="other"), None, Evaluation.ok(1.0)), called=False
+            )
+    assert refusals.count("tune") < 80
 
 
 def test_when_the_archive_has_changed_at_the_end_it_is_asked_once_more() -> None:

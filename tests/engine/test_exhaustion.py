@@ -146,7 +146,7 @@ def test_who_had_nothing_to_do_is_asked_again_when_the_archive_has_something_for
         time.sleep(0.02)
         return f"x = {number}.25"
 
-    with created(models, "writes", "tune_literals", budget=["20calls"]) as campaign:
+    with created(models, "writes", "tune_literals", budget=["60calls"]) as campaign:
         played(campaign, FakeModel(answer, answers), Patient(answers))
         assert outcomes(campaign, "tune_literals")[:8] == [Outcome.SCREENED] * 8
         assert Outcome.OK in outcomes(campaign, "tune_literals")
