@@ -3,6 +3,7 @@
 A program and every text of an evaluation are in the log in the same transaction as the record that names them, and so is each ruling with the record that calls for it."""
 
 import logging
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -131,6 +132,8 @@ class Rulings:
 
 
 _log = logging.getLogger(__name__)
+_COMPILER_ERROR = re.compile(r"^.+\b(?:fatal )?error: .+$", re.MULTILINE)
+_PLACE = re.compile(r'File "([^"]+)", line (\d+)')
 PLUGIN_FAILURES = 5
 """Failures of plugins in a row that end a run."""
 
@@ -290,10 +293,20 @@ def read_signatures(campaign: Campaign) -> dict[str, ProgramId]:
     return {signature: program for program, signature in campaign.log.signatures() if program not in hurried}
 
 
+def _find_cause(feedback: str) -> str:
+    """Returns the first error of a compiler; else the last line of the first paragraph, the root error of a traceback, with its place."""
+    paragraph = feedback.split("\n\n", 1)[0]
+    if compiler := _COMPILER_ERROR.search(feedback):
+        return compiler[0]
+    places = _PLACE.findall(feedback)
+    place = f" ({places[-1][0]}, line {places[-1][1]})" if places else ""
+    return paragraph.splitlines()[-1].rstrip(".") + place
+
+
 def _error_with_feedback(kind: type[EvolveError], what: str, report: Report, remedy: str) -> EvolveError:
-    """Returns an error with one line of a report's feedback, the root error of a traceback; all of it, quoted, is the error's note."""
+    """Returns an error with one line of a report's feedback; all of it, quoted, is the error's note."""
     feedback = report.texts.get(TextId(report.evaluation.feedback), "").strip() or "there is no feedback"
-    line = readable(feedback.split("\n\n", 1)[0].splitlines()[-1]).strip()
+    line = readable(_find_cause(feedback)).strip()
     if "Try:" not in line:
         line = f"{line.rstrip('.')}. Try: {remedy}; --debug shows all that is known"
     error = kind(f"{what}: {line}")

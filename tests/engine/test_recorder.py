@@ -6,6 +6,7 @@ import itertools
 import pytest
 from loop_fakes import FakeExecutor, near_seven
 
+from evolve.engine.recorder import _find_cause
 from evolve.evaluation import Report
 from evolve.types import Evaluation, Outcome, Ruled, SandboxError, Settled, TaskError, text_id
 
@@ -184,3 +185,21 @@ def test_a_seed_that_its_own_evaluator_tags_is_the_tasks_error(bench):
         bench.run(campaign, tagging("0.0", "1.0"))
     with bench.open(readonly=True) as campaign:
         assert campaign.state.quarantined == {}
+
+
+@pytest.mark.parametrize(
+    ("feedback", "cause"),
+    [
+        (
+            "cc failed with exit code 1:\na.c: In function 'f':\na.c:4:5: error: 'retrn' undeclared\n    4 | retrn\n      | ^",
+            "a.c:4:5: error: 'retrn' undeclared",
+        ),
+        (
+            'the evaluator raised ZeroDivisionError: no.\n\nTraceback:\n  File "/t/e.py", line 11, in evaluate\n    1 / 0',
+            "the evaluator raised ZeroDivisionError: no (/t/e.py, line 11)",
+        ),
+        ("the answer is no list", "the answer is no list"),
+    ],
+)
+def test_the_cause_of_a_failure_is_the_line_that_helps(feedback: str, cause: str) -> None:
+    assert _find_cause(feedback) == cause
