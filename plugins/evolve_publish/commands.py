@@ -32,7 +32,7 @@ from evolve_publish.checks import AGREES, DIFFERS, ClaimCheck, Verification, wor
 from evolve_publish.claims import Claims, format_value, read_claims
 from evolve_publish.export import Export, WrittenExport, export_program, write_export
 from evolve_publish.files import read
-from evolve_publish.verify import Verifier, verify
+from evolve_publish.verify import Verifier, is_known_task, verify
 
 UNTOLD = 3
 """Exit code where nothing differs, and something that matters cannot be told here."""
@@ -74,7 +74,7 @@ def _show_export(claims: Claims, written: WrittenExport, *, as_json: bool) -> No
         ("promoted", "yes" if written.promoted else "no"),
         ("quarantined", written.quarantined),
         ("folder", f"{written.folder} ({written.files} files, {written.bytes / 1024:,.0f} KiB{there})"),
-        ("next", f"evolve program verify {written.folder}"),
+        ("next", f"evolve program verify {written.folder}{'' if is_known_task(claims.task) else ' --trust'}"),
     ]
     say(facts([(label, text) for label, text in rows if text]))
 
