@@ -81,7 +81,7 @@ def test_a_worker_is_started_with_its_two_descriptors(engine):
     command, files, environment = spawner.children.commands[0]
     assert command[-1] == str(os.getpid())
     assert (files, environment, spawner.workers) == ([1, 2, 3], {"WORD": "hello"}, {4: 101})
-    assert len(list(Path("/proc/self/fd").iterdir())) == before
+    assert len(list(Path("/proc/self/fd").iterdir())) <= before
 
 
 def test_a_worker_runs_in_the_tasks_own_python(engine):

@@ -249,8 +249,8 @@ def _shut(connection: socket.socket) -> None:
 
 def _read_request(reader: Any, number: int) -> Asked | None:
     line = reader.readline().split()
-    if len(line) < 2:
-        return None
+    if len(line) != 3 or not line[2].startswith(b"HTTP/"):
+        return None  # such as the greeting of a client that speaks TLS
     headers = {}
     while header := reader.readline().strip():
         name, _, value = header.decode("latin-1").partition(":")

@@ -125,10 +125,10 @@ def test_a_program_without_one_of_the_functions_is_told_which(evaluated: Judged)
     ("parameters", "remedy"),
     [
         ({"games": "chess"}, "there is no game 'chess'"),
-        ({"games": ""}, "Try: --set task.games="),
-        ({"horizons": "300, 1000"}, "Try: --set task.horizons='300 1000'"),
-        ({"horizons": "0"}, "Try: --set task.horizons='300 1000'"),
-        ({"disguise": 1.5}, "Try: --set task.disguise=0.1"),
+        ({"games": ""}, "Do: --set task.games="),
+        ({"horizons": "300, 1000"}, "Do: --set task.horizons='300 1000'"),
+        ({"horizons": "0"}, "Do: --set task.horizons='300 1000'"),
+        ({"disguise": 1.5}, "Do: --set task.disguise=0.1"),
     ],
 )
 def test_parameters_that_name_nothing_to_play_are_the_evaluators_fault(

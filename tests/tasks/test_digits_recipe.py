@@ -77,7 +77,7 @@ def test_a_moved_image_is_the_image_a_pixel_further() -> None:
     assert sum(found.astype(int) for found in sides.values()).tolist() == [1] * 100
     assert all(found.any() for found in sides.values())
     assert DIGITS.disturbed(images, np.random.default_rng(0), {"shift": 0}) is images
-    with pytest.raises(EvolveError, match="Try: set shift"):
+    with pytest.raises(EvolveError, match="Do: set shift"):
         DIGITS.disturbed(images, np.random.default_rng(0), {"shift": 8})
 
 
@@ -86,7 +86,7 @@ def test_where_programs_could_read_the_labels_nothing_is_judged(monkeypatch: pyt
     monkeypatch.setattr(DIGITS.importlib.util, "find_spec", lambda name: ModuleType(name))
     with pytest.raises(EvolveError, match="scikit-learn is installed") as error:
         DIGITS.data({})
-    assert "Try: name a Python without it" in str(error.value)
+    assert "Do: name a Python without it" in str(error.value)
 
 
 def test_the_seed_learns_and_has_numbers_to_tune(evaluated: Judged) -> None:

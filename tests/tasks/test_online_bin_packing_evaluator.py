@@ -153,7 +153,7 @@ def test_a_law_that_cannot_be_is_the_evaluators_fault(evaluated: Judged) -> None
     """And says what to set."""
     report = evaluated(SEED, {**TASK.parameters, "capacity": 50})
     assert report.evaluation.outcome is Outcome.INTERNAL
-    assert "Try: set 1 <= low <= high <= capacity" in report.texts[report.evaluation.feedback]
+    assert "Do: set 1 <= low <= high <= capacity" in report.texts[report.evaluation.feedback]
 
 
 def test_the_picture_is_drawn_from_what_is_stored(evaluated: Judged) -> None:

@@ -109,8 +109,8 @@ def test_what_is_trained_on_is_the_standard_library() -> None:
     [
         (lambda: CORPUS.compressed("moby", 0, 10), "no text 'moby'"),
         (lambda: CORPUS.compressed("bottle", -1, 10), "no 10 of them from -1"),
-        (lambda: CORPUS.compressed("bottle", 0, 10**9), "Try: set start and count"),
-        (lambda: CORPUS.training(10**9), "Try: set train_bytes to fewer"),
+        (lambda: CORPUS.compressed("bottle", 0, 10**9), "Do: set start and count"),
+        (lambda: CORPUS.training(10**9), "Do: set train_bytes to fewer"),
     ],
 )
 def test_a_text_that_is_not_there_is_one_error(call: Callable[[], object], message: str) -> None:
@@ -123,7 +123,7 @@ def test_where_programs_could_read_the_text_nothing_is_judged(monkeypatch: pytes
     """Since its package is installed."""
     assert importlib.util.find_spec("bottle") is None
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: ModuleType(name))
-    with pytest.raises(EvolveError, match=r"is installed in this Python.*Try: uninstall it"):
+    with pytest.raises(EvolveError, match=r"is installed in this Python.*Do: uninstall it"):
         CORPUS.compressed("bottle", 0, 10)
 
 
