@@ -23,7 +23,15 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+def pytest_runtest_setup(item: pytest.Item) -> Generator[None, object, object]:
+    """Keeps processes, sockets and sleeps out of the fixtures of unit tests."""
+    with _GUARD.watch(item):
+        return (yield)
+
+
+# The last test of a process tears down what others shared with it, such as a box, so teardown is not watched.
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     """Keeps processes, sockets and sleeps out of unit tests."""
     with _GUARD.watch(item):
         return (yield)
