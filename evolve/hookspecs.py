@@ -38,8 +38,7 @@ class OperatorEntry:
     """An operator. `embedded`: strategies use it without being told to; where `embedded_below_seconds` is given only if evaluating the seed
     took less, where `embedded_suffixes` are given only if a file of the seed ends so. `history_free`: it learns nothing from the campaign, so that a baseline may use it.
     `needs_model`: a model writes its children, so that they are never evaluated at the isolation level `reduced` unasked; a campaign without a model does not use it.
-    `parents`: how many records it wants as parents at least; `takes_failures`: its parent is a program that failed. `scheduled`: the engine asks it, and no strategy does.
-    `retunable`: those of its settings that may change while a campaign runs, for a step that runs again has as many children under any values of them."""
+    `parents`: how many records it wants as parents at least; `takes_failures`: its parent is a program that failed. `scheduled`: the engine asks it, and no strategy does."""
 
     name: str
     factory: Callable[[Settings], Operator]
@@ -52,7 +51,6 @@ class OperatorEntry:
     parents: int = 1
     takes_failures: bool = False
     scheduled: bool = False
-    retunable: tuple[str, ...] = ()
 
     @property
     def traits(self) -> Traits:

@@ -7,7 +7,6 @@ import threading
 from collections.abc import Iterable
 
 from evolve.campaign import Campaign
-from evolve.config import Settings
 from evolve.engine.jobs import Evaluated, Evaluations, Jobs, Work
 from evolve.engine.metering import Answered, Members, MeteredModels
 from evolve.engine.proposals import Proposals, Proposed
@@ -98,11 +97,6 @@ class Dispatcher:
             self._proposals.put_back(done)
         self._paused_proposals = []
         self.start(self._paused_steps)
-
-    def retune(self, settings: Settings) -> None:
-        """Takes other settings, from the next step on."""
-        self.models.retune(settings)
-        self._proposals.retune()
 
     def give_up(self, *, children_only: bool) -> None:
         """Withdraws all that is for the next run: all proposals, and evaluations that no worker has begun; with `children_only`, measurements

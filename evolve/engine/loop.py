@@ -225,7 +225,7 @@ class Run:
         if self.campaign.settings is not self._settings:
             self._settings = self.campaign.settings
             self._executor.resize(self._settings.workers)
-            self.dispatcher.retune(self._settings)
+            self.dispatcher.models.ledger.change(self.campaign.budget)
             self._budget.retune()
         if self._reason is None:
             self.dispatcher.pause(on=self.campaign.state.paused)

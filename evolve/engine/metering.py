@@ -247,12 +247,6 @@ class MeteredModels:
         """Returns the calls that checked the models, for the log. Main thread, before anything is asked."""
         return [Replied(0, ABANDONED, check_of(member)) for member in self._with_checks()]
 
-    def retune(self, settings: Settings) -> None:
-        """Takes the budget and the wait for models from other settings. Main thread."""
-        for member in self._members:
-            member.breaker.wait(settings.outage.model_wait_seconds)
-        self.ledger.change(self._campaign.budget)
-
     def callers(self, asked: Asked) -> Callable[[str], Caller]:
         """Returns the function by which a step's operator gets a model for a purpose."""
         assert isinstance(asked.action, Propose), "only a proposal calls models"

@@ -172,11 +172,12 @@ class Proposals:
     ) -> None:
         self._campaign = campaign
         self._models = models
-        self._screening = screening
         self._tell = tell
         self._computing = ThreadPoolExecutor(1, "evolve-proposer")
         self._calling = ThreadPoolExecutor(max(1, members.steps), "evolve-model")
-        self.retune()
+        names = (*campaign.operator_names, *reflection_operators(campaign.settings))
+        operators = {name: campaign.operator(name) for name in names}
+        self._proposer = Proposer(campaign.task, operators, screening, self._complete_context)
         self._futures: dict[int, Future[Sequence[Draft]]] = {}
 
     def __len__(self) -> int:
@@ -229,13 +230,6 @@ class Proposals:
         """Forgets all proposals; their steps are for the next run."""
         self.withdraw()
         self._futures.clear()
-
-    def retune(self) -> None:
-        """Takes operators from the campaign's settings, as they are now; what is being proposed goes on."""
-        campaign = self._campaign
-        names = (*campaign.operator_names, *reflection_operators(campaign.settings))
-        operators = {name: campaign.operator(name) for name in names}
-        self._proposer = Proposer(campaign.task, operators, self._screening, self._complete_context)
 
     def close(self) -> None:
         """Waits until the threads have ended."""

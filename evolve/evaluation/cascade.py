@@ -117,8 +117,7 @@ def evaluate_job(
 def _cascade(
     job: Job, trial: Trial, bench: Bench, allocate: Allocate, candidate_of: Callable[..., Candidate]
 ) -> _CascadeResult:
-    """Stage after stage while each reaches its threshold; `job.stage` runs alone. What an earlier stage has tagged stays tagged. What is known of a stage
-    whose threshold is missed now is found again: its feedback is what there is to say."""
+    """Stage after stage while each reaches its threshold; `job.stage` runs alone. What an earlier stage has tagged stays tagged."""
     stages = [(stage, function) for stage, function in bench.stages if job.stage in ("", stage.name)]
     if not stages:
         known = did_you_mean(job.stage, [stage.name for stage, _ in bench.stages])
@@ -126,9 +125,6 @@ def _cascade(
     program, cpu_seconds, waited, passed, tag = Program(job.files), 0.0, 0.0, dict[str, float](), ""
     for stage, function in stages:
         last = stage is stages[-1][0]
-        if not last and _is_known(bench.task, stage, job):
-            passed[stage.name] = job.passed[stage.name]
-            continue
         try:
             with allocate(stage) as allocation:
                 limit = min(stage.limit, job.limit or stage.limit)
@@ -197,13 +193,6 @@ def _thresholds(task: Task, stage: Stage, relative: Mapping[str, float]) -> list
     """Returns the thresholds of the next stage, maximised: none, or up to two."""
     absolute = [] if stage.threshold is None else [task.fitness.inside(stage.threshold)]
     return absolute + ([relative[stage.name]] if stage.name in relative else [])
-
-
-def _is_known(task: Task, stage: Stage, job: Job) -> bool:
-    """Returns whether an earlier evaluation has found that the program passes this stage."""
-    if stage.name not in job.passed:
-        return False
-    return job.ungated or all(job.passed[stage.name] >= least for least in _thresholds(task, stage, job.wanted))
 
 
 def _apply_thresholds(task: Task, stage: Stage, evaluation: Evaluation, relative: Mapping[str, float]) -> Evaluation:

@@ -36,8 +36,7 @@ class Job:
     """One thing to evaluate. The kind `evaluate` needs `files` and runs the whole cascade, or `stage` alone; the other kinds need
     `artifacts`, the stored JSON text of each artifact by its name. Parameters of the trial override the task's; its stage and
     limit are set by the worker. `wanted` is the fitness (maximised) that a stage's relative threshold comes to now, by its name; `ungated`:
-    no threshold counts, for what is measured is known to be worth it. `passed` is the fitness (maximised) that stages before the last have found of
-    this program before, by their names: such a stage does not run again where that is enough. `limit` is a shorter wall limit of each stage
+    no threshold counts, for what is measured is known to be worth it. `limit` is a shorter wall limit of each stage
     in seconds; 0: the stage's own."""
 
     id: str
@@ -48,7 +47,6 @@ class Job:
     stage: str = ""
     wanted: Mapping[str, float] = field(default_factory=dict)
     ungated: bool = False
-    passed: Mapping[str, float] = field(default_factory=dict)
     limit: float = 0.0
 
 

@@ -55,11 +55,6 @@ class CircuitBreaker:
         self._probe: _GuardedCall | None = None
         self._gone = ""
 
-    def wait(self, seconds: float) -> None:
-        """Sets for how long an outage is waited for, from now on."""
-        with self._lock:
-            self._wait_seconds = seconds
-
     @property
     def down_seconds(self) -> float:
         """Seconds for which the model has been down; 0 where it is not."""

@@ -26,10 +26,6 @@ QUICK_SECONDS = 1.0
 """Most structural edits do harm. Where an evaluation takes longer, too few of them are tried to find those that do good."""
 
 
-_ASKING = ("temperature", "effort", "max_tokens", "tokens")
-"""Settings of how a model is asked: they change no number of children."""
-
-
 AnySettings = TypeVar("AnySettings", bound=BaseModel)
 
 
@@ -39,12 +35,9 @@ def _entry(
     return OperatorEntry(name, lambda values: operator(settings(**values)), settings, **traits)
 
 
-def _writer(
-    kind: str, settings: type[WritingSettings] = WritingSettings, retunable: Sequence[str] = _ASKING, **traits: Any
-) -> OperatorEntry:
+def _writer(kind: str, settings: type[WritingSettings] = WritingSettings, **traits: Any) -> OperatorEntry:
     """Returns the entry of an operator whose children a model writes."""
-    traits = {"embedded": True, "needs_model": True, "retunable": retunable, **traits}
-    return _entry(kind, lambda values: ProgramWriter(kind, values), settings, **traits)
+    return _entry(kind, lambda values: ProgramWriter(kind, values), settings, embedded=True, needs_model=True, **traits)
 
 
 @hookimpl
@@ -61,14 +54,13 @@ def register_operators() -> Sequence[OperatorEntry]:
             history_free=True,
             embedded_below_seconds=QUICK_SECONDS,
             embedded_suffixes=(".py",),
-            retunable=("more",),
         ),
-        _entry("perturb_literals", PerturbLiterals, PerturbSettings, history_free=True, retunable=("sigma",)),
-        _writer("diff", DiffSettings, retunable=(*_ASKING, "size_exponent")),
+        _entry("perturb_literals", PerturbLiterals, PerturbSettings, history_free=True),
+        _writer("diff", DiffSettings),
         _writer("rewrite"),
         _writer("crossover", parents=2),
         _writer("fix", takes_failures=True),
-        _entry("reflect", Reflect, ReflectSettings, needs_model=True, scheduled=True, retunable=_ASKING),
+        _entry("reflect", Reflect, ReflectSettings, needs_model=True, scheduled=True),
     )
 
 

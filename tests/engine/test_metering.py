@@ -75,10 +75,13 @@ class FakeMeteredModels:
         member.note_failure(error)
 
 
-def member(model: ScriptedModel, **section: object) -> Member:
+def member(model: ScriptedModel, wait_seconds: float = 0.0, **section: object) -> Member:
     clock = ModelClock(pause=lambda seconds, cancelled: cancelled.is_set())
     return Member(
-        ModelSection(name="fast", **section), model, threading.BoundedSemaphore(1), breaker=CircuitBreaker(0.0, clock)
+        ModelSection(name="fast", **section),
+        model,
+        threading.BoundedSemaphore(1),
+        breaker=CircuitBreaker(wait_seconds, clock),
     )  # type: ignore[arg-type]
 
 
@@ -200,8 +203,7 @@ def test_tries_that_a_breaker_outlasted_are_in_the_first_answer() -> None:
     models, down = FakeMeteredModels(), ModelDown("hang", Usage(2), 4)
     down.retries = {"503": 4}
     replies = [Reply("a", usage=Usage(2, 3, exact=True)), Reply("b", usage=Usage(0, 3, exact=True))]
-    shared = member(ScriptedModel(down, replies))
-    shared.breaker.wait(60.0)
+    shared = member(ScriptedModel(down, replies), wait_seconds=60.0)
     first, second = MeteredCaller(models, shared, "propose", StepCalls(3, {})).complete(PROMPT, 2)  # type: ignore[arg-type]
     assert (first.usage, first.attempts, first.retries) == (Usage(4, 3), 5, {"503": 4})
     assert (second.usage, second.attempts, second.retries) == (Usage(0, 3, exact=True), 5, {})
