@@ -27,6 +27,7 @@ FORBIDDEN = frozenset(
     }
 )
 """Audit events (https://docs.python.org/3/library/audit_events.html)."""
+_HARMLESS_SECONDS = 0.005
 
 
 class UnitGuard:
@@ -52,8 +53,8 @@ class UnitGuard:
             self._running, time.sleep = None, self._sleep
 
     def _refuse_sleep(self, seconds: float) -> None:
-        # A thread that an earlier test left sleeps on its own account.
-        if seconds > 0 and threading.get_ident() == self._thread:
+        # A thread that an earlier test left sleeps on its own account; a few milliseconds cost nobody anything.
+        if seconds > _HARMLESS_SECONDS and threading.get_ident() == self._thread:
             self._refuse("time.sleep")
         self._sleep(seconds)
 

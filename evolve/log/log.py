@@ -197,8 +197,13 @@ class Log(LogReader):
             if self._writer is None:
                 return
             writer, self._writer = self._writer, None
-            self._index(writer)
-            writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            try:
+                self._index(writer)
+                writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            except sqlite3.OperationalError as error:
+                # An interrupt may leave a query half read. SQLite makes the checkpoint when that query is gone, or the next writer does.
+                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_LOCKED:
+                    raise
 
     def __enter__(self) -> Self:
         return self

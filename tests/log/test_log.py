@@ -59,6 +59,19 @@ def test_a_closed_log_is_one_file(path: Path) -> None:
     assert [file.name for file in path.parent.iterdir()] == [path.name]
 
 
+def test_a_log_closes_with_a_query_half_read(path: Path) -> None:
+    """As an interrupt leaves it: the traceback still holds the cursor."""
+    log = Log.create(path)
+    store_step(log, 1)
+    store_step(log, 2)
+    cursor = log._writing(inside=False).execute("SELECT * FROM events")
+    assert cursor.fetchone()
+    log.close()
+    assert len(events_of(path)) == 4
+    del cursor
+    assert [file.name for file in path.parent.iterdir()] == [path.name]
+
+
 def test_a_log_is_not_made_twice(path: Path) -> None:
     """`create` leaves an existing file alone and says how to go on."""
     with Log.create(path) as log:
