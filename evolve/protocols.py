@@ -66,12 +66,22 @@ class History(Protocol):
     def operator(self, record: RecordId) -> str:
         """The operator's name; empty for seeds, measurements and imports."""
 
+    def model(self, record: RecordId) -> str:
+        """The name of the model that its operator called; empty where it called none."""
+
     def parents(self, record: RecordId) -> tuple[RecordId, ...]: ...
     def children(self, record: RecordId) -> Sequence[RecordId]:
         """The proposals that had it as a parent, in the order in which they settled."""
 
     def failures(self, count: int) -> Sequence[RecordId]:
         """The last `count` proposals that failed when they were evaluated and that this version of the task has evaluated, the newest first."""
+
+    def model_proposals(self, count: int) -> Sequence[RecordId]:
+        """The last `count` proposals whose operator called a model, the newest first."""
+
+    def best_on_case(self, case: str, quarantined: Set[ProgramId] = frozenset()) -> tuple[RecordId, float] | None:
+        """The first record with the best result on one of the evaluator's cases (`Evaluation.cases`), larger is better, and that result,
+        under this version of the task; without what is quarantined. None where no record has the case."""
 
     def program_id(self, record: RecordId) -> ProgramId | None: ...
     def extras(self, plugin: str, after: RecordId = 0) -> Sequence[tuple[RecordId, Any]]:
@@ -160,7 +170,8 @@ class Context:
     to the step; `deadline` is a time of `time.monotonic`. `model(purpose)` is what to call: for "propose" and "repair" the selection's model, for "reflect", "novelty" and "embed"
     the one that the campaign's settings name, else the same; raises `ConfigError` where there is none. `templates` replace those of the engine's prompts, by name; `sections` are what plugins add to
     every prompt of this selection, and `prompt_tokens` is how long one may be. `quarantined` are the programs that were ruled out when the
-    step was asked: nothing is told of them. `derived` keeps what was made of the records that this task has evaluated."""
+    step was asked: nothing is told of them. `best` is the record of the best program then, 0 for none, and `rivals` how many steps on the same
+    parent were under way. `derived` keeps what was made of the records that this task has evaluated."""
 
     task: Task
     history: History
@@ -173,6 +184,8 @@ class Context:
     sections: Sequence[Section] = ()
     prompt_tokens: int = 24_000
     quarantined: Set[ProgramId] = frozenset()
+    best: RecordId = 0
+    rivals: int = 0
     derived: BoundedCache = field(default_factory=BoundedCache)
 
 

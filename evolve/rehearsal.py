@@ -4,9 +4,9 @@ The course of a rehearsal depends on its seed and on its requests alone."""
 
 import math
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -83,6 +83,20 @@ class RehearsedHistory:
     def operator(self, record: RecordId) -> str:
         return self.record(record).origin.operator
 
+    def model(self, record: RecordId) -> str:
+        return self.record(record).origin.model
+
+    def model_proposals(self, count: int) -> Sequence[RecordId]:
+        return [record.id for record in reversed(self.records) if record.origin.model][:count]
+
+    def best_on_case(self, case: str, quarantined: Set[ProgramId] = frozenset()) -> tuple[RecordId, float] | None:
+        found = [
+            (record.evaluation.cases[case], -record.id)
+            for record in self.records[self.since :]
+            if case in record.evaluation.cases and record.program not in quarantined
+        ]
+        return (-max(found)[1], max(found)[0]) if found else None
+
     def parents(self, record: RecordId) -> tuple[RecordId, ...]:
         return self.record(record).origin.parents
 
@@ -153,6 +167,8 @@ class Rehearsal:
     def start(self, action: Propose | Measure) -> None:
         """Adds a step with this action."""
         self._steps += 1
+        if isinstance(action, Propose) and self.traits(action.selection.operator).needs_model:
+            action = Propose(replace(action.selection, model="rehearsed"))
         asked = Asked(self._steps, action, len(self.history))
         self.pending.append(asked)
         self.events.append(asked)
@@ -172,7 +188,9 @@ class Rehearsal:
                 self._settle(origin, self._number(about))
             case Propose(selection=chosen):
                 parents, inspirations = chosen.parents, chosen.inspirations
-                origin = Origin("proposal", asked.step, 0, 1, chosen.island, chosen.operator, "", parents, inspirations)
+                origin = Origin(
+                    "proposal", asked.step, 0, 1, chosen.island, chosen.operator, chosen.model, parents, inspirations
+                )
                 made = rng.random() < 0.9
                 start = self._number(parents[0]) if parents else 0.0
                 self._settle(origin, start + float(rng.normal()) if made else None, crashed=rng.random() < 0.1)

@@ -8,7 +8,7 @@ import sys
 from array import array
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -79,6 +79,10 @@ class Columns:
         self.failed: list[RecordId] = []
         """Proposals whose program failed when it was evaluated."""
         self.programs: list[ProgramId | None] = []
+        self.proposed: list[RecordId] = []
+        """Proposals whose operator called a model."""
+        self.cases: dict[str, tuple[list[RecordId], list[float]]] = defaultdict(lambda: ([], []))
+        """By case, the records that were better there than all before them, and their results."""
         self.passed: dict[str, tuple[list[RecordId], list[float]]] = defaultdict(lambda: ([], []))
         self.noted: dict[str, tuple[list[RecordId], list[Any]]] = defaultdict(lambda: ([], []))
 
@@ -108,7 +112,11 @@ class Columns:
             ids, values = self.noted[plugin]
             values.append(extras)
             ids.append(record.id)
+        if not record.origin.case:
+            self._note_cases(record)
         if record.origin.kind == "proposal":
+            if record.origin.model:
+                self.proposed.append(record.id)
             for parent in dict.fromkeys(record.origin.parents):
                 self.children.setdefault(parent, []).append(record.id)
             failed = record.evaluation.outcome in FAILURES and not record.evaluation.limit
@@ -120,6 +128,13 @@ class Columns:
                 ids.append(record.id)
         # Last: readers on other threads take the length of this column as the number of records.
         self.programs.append(record.program)
+
+    def _note_cases(self, record: Record) -> None:
+        for case, result in record.evaluation.cases.items():
+            ids, values = self.cases[case]
+            if not values or result > values[-1]:
+                values.append(result)
+                ids.append(record.id)
 
     def first_records(self) -> dict[ProgramId, RecordId]:
         """Each program with the first record that has it, in the order of these records; one pass over all of them."""
@@ -217,6 +232,21 @@ class Past:
         failed = self.columns.failed
         low, high = bisect_right(failed, self.columns.since), bisect_right(failed, self.length)
         return failed[max(low, high - count) : high][::-1]
+
+    def model_proposals(self, count: int) -> Sequence[RecordId]:
+        """Returns the last `count` proposals whose operator called a model, the newest first."""
+        high = bisect_right(self.columns.proposed, self.length)
+        return self.columns.proposed[max(0, high - count) : high][::-1]
+
+    def best_on_case(self, case: str, quarantined: Set[ProgramId] = frozenset()) -> tuple[RecordId, float] | None:
+        """Returns the first record with the best result on a case, larger is better, and that result; None where there is none."""
+        if case not in self.columns.cases:
+            return None
+        ids, values = self.columns.cases[case]
+        for place in range(bisect_right(ids, self.length) - 1, -1, -1):
+            if self.columns.programs[ids[place] - 1] not in quarantined:
+                return ids[place], values[place]
+        return None
 
     def program_id(self, record: RecordId) -> ProgramId | None:
         """Returns its program; None where there was none to evaluate."""

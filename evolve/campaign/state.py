@@ -63,10 +63,13 @@ NOISE = "noise floor"
 @dataclass(slots=True)
 class Step:
     """A step that was asked and has not settled as a whole: `settled` holds the indices of the children that have, `replies` what models
-    have answered, by the call's index. `quarantined` are the programs that were ruled out when it was asked."""
+    have answered, by the call's index. `quarantined` are the programs that were ruled out when it was asked, `best` the record of
+    the best program then (0: none), `rivals` the number of other steps on the same parent that were under way."""
 
     asked: Asked
     quarantined: frozenset[ProgramId] = frozenset()
+    best: RecordId = 0
+    rivals: int = 0
     settled: set[int] = field(default_factory=set)
     replies: dict[int, Call] = field(default_factory=dict)
 
@@ -249,7 +252,7 @@ class State:
         self.archive.move_to_machine(machine)
 
     def _ask(self, event: Asked) -> None:
-        self.steps[event.step] = Step(event, self._ruled_out)
+        self.steps[event.step] = self._begin_step(event)
         self.last_step = event.step
         self.calls.begin(event)
         match event.action:
@@ -261,6 +264,15 @@ class State:
                 self.refusals.ask(selection.operator, event.step)
             case Import():
                 self._note_request(event.action.request, event.step)
+
+    def _begin_step(self, event: Asked) -> Step:
+        """Returns the step with what its prompt says of this moment; a later run builds the same prompt from it."""
+        if not isinstance(event.action, Propose) or not event.action.selection.model:
+            return Step(event, self._ruled_out)
+        best, parents = self.archive.best, event.action.selection.parents[:1]
+        under_way = (step.asked.action for step in self.steps.values())
+        rivals = sum(isinstance(each, Propose) and each.selection.parents[:1] == parents for each in under_way)
+        return Step(event, self._ruled_out, 0 if best is None else best.record, rivals)
 
     def _reply(self, event: Replied) -> None:
         """A step that is not finished may run again, and is then answered from here."""
@@ -304,6 +316,7 @@ class State:
         self.steps.clear()
         self.evaluated.clear()
         self.columns.since = len(self.columns.programs)
+        self.columns.cases.clear()
         self._begin_task(task)
         # What a rule found with the old evaluator's values is void; what a person has decided stays.
         self.quarantined = {about: ruling for about, ruling in self.quarantined.items() if ruling.by not in FOUND}

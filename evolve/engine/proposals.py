@@ -200,6 +200,8 @@ class Proposals:
             lessons=tuple(state.lessons[: asked.lessons]),
             model=self._models.callers(asked),
             quarantined=state.steps[asked.step].quarantined,
+            best=state.steps[asked.step].best,
+            rivals=state.steps[asked.step].rivals,
             derived=state.derived,
         )
         pool = self._calling if action.selection.model else self._computing

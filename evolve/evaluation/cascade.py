@@ -272,6 +272,7 @@ def _report(job: Job, bench: Bench, found: _CascadeResult, seconds: float) -> Re
         evaluation,
         fitness=None if evaluation.fitness is None else bench.task.fitness.inside(evaluation.fitness),
         objectives=_maximise_objectives(bench.task, evaluation),
+        cases={name: bench.task.fitness.inside(value) for name, value in evaluation.cases.items()},
         feedback=text_id(feedback) if feedback else "",
         artifacts={name: text_id(text) for name, text in texts.items()},
         stage=evaluation.stage or job.kind,

@@ -53,6 +53,7 @@ def _check_evaluation(answer: Any, task: Task, complete: bool) -> Evaluation:
         standard_error=None if error is None else number("standard error", error),
         descriptors=_numbers("descriptor", answer.descriptors),
         metrics=_numbers("metric", answer.metrics),
+        cases=_numbers("case", answer.cases),
         objectives=_objectives(answer, task),
         violation=0.0,  # computed below from the metrics, whatever the evaluator wrote here
         tag=" ".join(printable(answer.tag).split())[:TAG],

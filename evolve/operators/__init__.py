@@ -10,7 +10,6 @@ from pydantic import BaseModel
 from evolve import novelty
 from evolve.hookspecs import OperatorEntry, hookimpl
 from evolve.operators.language_model import (
-    DiffSettings,
     ProgramWriter,
     Reflect,
     ReflectSettings,
@@ -35,9 +34,9 @@ def _entry(
     return OperatorEntry(name, lambda values: operator(settings(**values)), settings, **traits)
 
 
-def _writer(kind: str, settings: type[WritingSettings] = WritingSettings, **traits: Any) -> OperatorEntry:
+def _writer(kind: str, **traits: Any) -> OperatorEntry:
     """Returns the entry of an operator whose children a model writes."""
-    return _entry(kind, lambda values: ProgramWriter(kind, values), settings, embedded=True, needs_model=True, **traits)
+    return _entry(kind, lambda values: ProgramWriter(kind, values), WritingSettings, needs_model=True, **traits)
 
 
 @hookimpl
@@ -56,10 +55,11 @@ def register_operators() -> Sequence[OperatorEntry]:
             embedded_suffixes=(".py",),
         ),
         _entry("perturb_literals", PerturbLiterals, PerturbSettings, history_free=True),
-        _writer("diff", DiffSettings),
-        _writer("rewrite"),
-        _writer("crossover", parents=2),
-        _writer("fix", takes_failures=True),
+        _writer("diff", embedded=True),
+        _writer("rewrite", embedded=True),
+        _writer("crossover", embedded=True, parents=2),
+        _writer("fix", embedded=True, takes_failures=True),
+        _writer("sample", history_free=True),
         _entry("reflect", Reflect, ReflectSettings, needs_model=True, scheduled=True),
     )
 

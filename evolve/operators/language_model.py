@@ -1,20 +1,16 @@
-"""Operators whose children a language model writes: `diff`, `rewrite`, `crossover` and `fix`; and `reflect`, whose model writes lessons.
+"""Operators whose children a language model writes: `diff`, `rewrite`, `crossover`, `fix` and `sample`; and `reflect`, whose model writes lessons.
 
 Each proposal is one prompt, its replies as children, and one more round for a reply that cannot be used. Every reply is one child; a
 child without a program says why, in the words that the model was told. Operators keep no state: many threads call them."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
-import numpy as np
-from numpy.random import Generator
 from pydantic import BaseModel, ConfigDict, Field
 
 from evolve import edits
 from evolve.edits import EditFailed, EditKind
-from evolve.edits.blocks import changeable
 from evolve.operators.parents import parent_program
 from evolve.prompts import build, repair
 from evolve.protocols import Caller, Context
@@ -35,8 +31,6 @@ REPAIR, REFLECT = "repair", "reflect"
 """Purposes of calls, besides `PROPOSE`: `models.purposes` may name another model for each."""
 FINAL = frozenset({EditKind.NO_OP, EditKind.CUT_OFF, EditKind.TOO_LARGE})
 """Kinds of failure that another round does not repair: they are no slips, or the answer would be as long again."""
-FEW = 10
-"""With fewer lines that may change no size is wished for: something must be written first."""
 _LONGEST_LESSON = 500
 _BULLET = re.compile(r"\s{0,3}(?:[-*•]|\d{1,2}[.)])\s+(?=\S)")
 
@@ -67,19 +61,12 @@ class AskingSettings(BaseModel):
 
 
 class WritingSettings(AskingSettings):
-    """Settings of `rewrite`, `crossover` and `fix`."""
+    """Settings of operators whose children a model writes."""
 
     samples: int = Field(default=1, ge=1, le=64)
     """Answers to each prompt, at least; each is a child."""
     repair: int = Field(default=1, ge=0, le=1)
     """Rounds in which a reply that cannot be used goes back with the reason."""
-
-
-class DiffSettings(WritingSettings):
-    """Settings of `diff`."""
-
-    size_exponent: float = Field(default=1.5, ge=0.0, le=10.0)
-    """Exponent of the power law that the wanted size of a change is drawn from; 0: every size is as likely."""
 
 
 class ReflectSettings(AskingSettings):
@@ -99,7 +86,7 @@ class TokenLimits:
 
 @dataclass(frozen=True, slots=True)
 class ProgramWriter:
-    """Asks a model for programs. `kind` is the template of the request: `diff`, `rewrite`, `crossover` or `fix`."""
+    """Asks a model for programs. `kind` is the template of the request: `diff`, `rewrite`, `crossover`, `fix` or `sample`."""
 
     kind: str
     settings: WritingSettings
@@ -114,17 +101,9 @@ class ProgramWriter:
             )
         caller, settings = context.model(PROPOSE), self.settings
         limits = settings.limits(caller, context.prompt_tokens)
-        words = self._describe_size(parent, context.rng)
-        prompt = settings.apply(build(self.kind, selection, context, tokens=limits.prompt, values=words), limits)
+        prompt = settings.apply(build(self.kind, selection, context, tokens=limits.prompt), limits)
         replies = caller.complete(prompt, max(selection.samples, settings.samples))
         return [self._read(reply, parent, prompt, context, limits.answer) for reply in replies]
-
-    def _describe_size(self, parent: Program, rng: Generator) -> Mapping[str, str]:
-        """Returns the wanted size of a change, which is drawn before the model is asked, so that equal steps ask alike."""
-        lines = count_changeable_lines(parent)
-        if not isinstance(self.settings, DiffSettings) or lines < FEW:
-            return {}
-        return {"size": describe_size(draw_lines(lines, self.settings.size_exponent, rng), lines)}
 
     def _read(self, reply: Reply, parent: Program, prompt: Prompt, context: Context, longest: int) -> Child:
         """Returns the child of a reply, or of one more round where it cannot be used. `longest`: tokens of a reply that is still sent back."""
@@ -166,30 +145,6 @@ class Reflect:
         found = read_lessons(reply.text, [lesson.text for lesson in context.lessons])[: settings.most]
         thought = f"it wrote {len(found)} lesson{'s' * (len(found) != 1)}" if found else "its reply has no new lesson"
         return [Child(None, thought, tuple(found))]
-
-
-def draw_lines(lines: int, exponent: float, rng: Generator) -> int:
-    """Draws how many of so many lines a change is to touch: k of 1 to half of them with a probability in proportion to k ** -exponent.
-
-    A power law as in heavy-tailed mutation (Doerr, Le, Makhmara and Nguyen 2017, https://doi.org/10.1145/3071178.3071301), told to a
-    language model in words as in LLaMEA (https://arxiv.org/abs/2412.03250)."""
-    sizes = np.arange(1, max(1, lines // 2) + 1)
-    weights = sizes.astype(np.float64) ** -exponent
-    return int(rng.choice(sizes, p=weights / weights.sum()))
-
-
-@lru_cache(maxsize=64)
-def count_changeable_lines(program: Program) -> int:
-    """Counts the lines with text that may change."""
-    spans = changeable(program.files)
-    texts = (program.files[path][span.start : span.end] for path, found in spans.items() for span in found)
-    return sum(1 for text in texts for line in text.splitlines() if line.strip())
-
-
-def describe_size(wanted: int, lines: int) -> str:
-    """Returns the wish as a prompt says it."""
-    touched = "one line" if wanted == 1 else f"about {wanted} lines"
-    return f"Choose a change that touches {touched}, of {lines} that may change."
 
 
 def read_lessons(reply: str, known: Sequence[str]) -> list[str]:

@@ -11,17 +11,22 @@ from evolve.prompts import sections, task_sections
 from evolve.prompts.prompt_context import REFLECTS, Subject
 from evolve.prompts.quoting import excerpt, fence_text
 from evolve.prompts.task_sections import has_blocks
-from evolve.prompts.templates import PromptTemplate, find_template, split_layout
+from evolve.prompts.templates import FORMS, PromptTemplate, find_template, split_layout
 from evolve.prompts.trimming import SectionDraft, choose_forms, join_items
 from evolve.protocols import Context
 from evolve.types import EditError, Message, Prompt, Section, Selection
 
 PER_TOKEN = 4
 """Characters that are taken for one token."""
-WORDS: Mapping[str, str] = MappingProxyType(
-    {"size": "Make the change as large as your idea needs, and no larger.", "most": "5"}
-)
+WORDS: Mapping[str, str] = MappingProxyType({"most": "5"})
 """Words of a layout that an operator may replace."""
+DIRECTIONS = (
+    "another algorithm",
+    "another representation of the data or of the state",
+    "the case on which the program is weakest",
+    "the time that it takes, spent on a longer search or saved",
+)
+"""Advice for steps on one program that are under way at once, so that equal prompts do not bring equal answers."""
 _STABLE = {"task": task_sections.draft_task, "rules": task_sections.draft_rules, "context": task_sections.draft_context}
 _REASON = 6000
 """Characters of a reason that a repair shows."""
@@ -46,7 +51,7 @@ class _Part:
         listed = join_items(self.draft, forms)
         if not listed and not self.draft.always:
             return ""
-        return listed if self.template is None else self.template.fill({"items": listed, **self.draft.words})
+        return listed if self.template is None else self.template.fill({"items": listed, **self.draft.words}).rstrip()
 
 
 def build(
@@ -64,7 +69,7 @@ def build(
     _check_parents(kind, subject)
     parts = [
         *_draft_parts("system", "system", subject, {}),
-        *_draft_parts("user", kind, subject, {**_fill_words(subject), **values}),
+        *_draft_parts("user", kind, subject, {**_fill_words(kind, subject), **values}),
     ]
     texts = [part.whole for part in parts]
     # Pieces are left out only now: the digits of the scores must be those of all that could be shown.
@@ -99,6 +104,9 @@ def _draft_parts(role: str, name: str, subject: Subject, words: Mapping[str, str
             yield from (_Part(role, *section) for section in task_sections.draft_plugin_sections(subject))
         elif part in _STABLE:
             yield _draft_stable(role, part, subject)
+        elif part in FORMS:
+            template = find_template(part, subject.context.templates)
+            yield _Part(role, part, SectionDraft(words=words, always=True), template)
         else:
             yield _Part(role, part, sections.SECTIONS[part](subject), find_template(part, subject.context.templates))
 
@@ -123,12 +131,27 @@ def _check_parents(kind: str, subject: Subject) -> None:
         )
 
 
-def _fill_words(subject: Subject) -> dict[str, str]:
+def _fill_words(kind: str, subject: Subject) -> dict[str, str]:
     others = [f"program {record}" for record in subject.partners]
     seed = subject.task.seed
     marked = any(has_blocks(seed, path) for path in seed.files)
-    inside = ", from the lines that may change" if marked else ""
-    return {**WORDS, "number": str(subject.parent), "others": " and ".join(others), "inside": inside}
+    return {
+        **WORDS,
+        "number": str(subject.parent),
+        "others_names": " and ".join(others),
+        "inside": ", from the lines that may change," if marked else "",
+        "advice": "" if kind == "sample" else _advise(subject),
+    }
+
+
+def _advise(subject: Subject) -> str:
+    """Returns another direction for each step on the same program that is under way."""
+    rivals = subject.context.rivals
+    if not rivals:
+        return ""
+    others = "Another request" if rivals == 1 else f"{rivals} other requests"
+    direction = DIRECTIONS[(rivals - 1) % len(DIRECTIONS)]
+    return f"{others} about this program {'is' if rivals == 1 else 'are'} being answered right now: leave the first idea that comes to mind to {'it' if rivals == 1 else 'them'}, and look for one in {direction}."
 
 
 def _count_characters(texts: Sequence[str]) -> int:

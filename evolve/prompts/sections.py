@@ -1,4 +1,5 @@
-"""Sections about a selection: the parent, what the evaluator found of it, its lineage and children, and other programs.
+"""Sections about a selection: the state of the search, the parent with what the evaluator found of it, the ideas that were tried, and other
+programs.
 
 Every word of a program, of an evaluator or of a model is quoted."""
 
@@ -6,10 +7,9 @@ import difflib
 import functools
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from evolve.prompts.prompt_context import BEST, SEARCHED, Subject, format_effect, is_better, summarize_records
+from evolve.prompts.prompt_context import Subject, format_effect
 from evolve.prompts.quoting import (
     DATA,
     break_control_tokens,
@@ -19,136 +19,126 @@ from evolve.prompts.quoting import (
     quote_inline,
     read_excerpt,
 )
+from evolve.prompts.scores import format_number
 from evolve.prompts.task_sections import describe_places
 from evolve.prompts.trimming import SectionDraft, SectionPiece
 from evolve.protocols import History
-from evolve.types import FAILURES, Lesson, Outcome, Program, Record, RecordId
-
-_WORDS = 240
-_FIRST = 4000
-"""Characters of a feedback in which its message is looked for."""
-_ENDS = {
-    **{outcome: f"failed, {outcome.value}" for outcome in FAILURES},
-    Outcome.SCREENED: "not evaluated",
-    Outcome.INTERNAL: "not evaluated, the machinery failed",
-    Outcome.BELOW_THRESHOLD: "stopped, below the threshold of a stage",
-}
-
-
-def format_outcome(history: History, record: Record) -> str:
-    """Returns the class and the message."""
-    message = quote_inline(find_message(history, record), _WORDS)
-    return f"{_ENDS.get(record.evaluation.outcome, record.evaluation.outcome.value)}{message and ': ' + message}"
-
-
-def find_message(history: History, record: Record) -> str:
-    """Returns the last line of the first paragraph of its feedback: the error itself, where that is a traceback. Without feedback and a program,
-    its thought."""
-    lines = read_excerpt(history, record.evaluation.feedback, _FIRST).strip().split("\n\n", 1)[0].splitlines()
-    if lines:
-        return lines[-1]
-    return "" if record.program else record.thought
-
-
-_NUMBERS = 24
-"""Metrics that are told of one program."""
-_LONG = re.compile(r"-?\b\d+\.\d{7,}(?:[eE][+-]?\d+)?\b")
-"""Numbers in artifacts with more digits than it takes to see what they mean."""
-_LEAST = 800
-"""Characters that feedback has at least, where there is so much."""
-
-
-def draft_feedback(subject: Subject) -> SectionDraft:
-    """Drafts the evaluator's numbers, words and artifacts on the parent. It is there wherever there is any, in short at least."""
-    if not subject.parent:
-        return SectionDraft()
-    record = subject.history.record(subject.parent)
-    pieces = [*_draft_metrics(record), *_draft_words(subject, record), *_draft_artifacts(subject, record)]
-    return SectionDraft(tuple(pieces), {"number": str(subject.parent)})
-
-
-def _draft_metrics(record: Record) -> Iterator[SectionPiece]:
-    evaluation = record.evaluation
-    told = [
-        f"{quote_inline(name)[1:-1]} = {value:.6g}"
-        for name, value in {**evaluation.descriptors, **evaluation.metrics}.items()
-    ]
-    if told and not record.origin.case:
-        yield SectionPiece((f"Measured: {', '.join(told[:_NUMBERS])}.", ""), (98.0,))
-
-
-def _draft_words(subject: Subject, record: Record) -> Iterator[SectionPiece]:
-    """Yields the whole feedback, as long as it takes a fifth of the prompt at most; else its beginning and its end, in the shortest form much
-    less of both."""
-    name = record.evaluation.feedback
-    forms = [read_excerpt(subject.history, name, most) for most in (max(_LEAST, 4 * subject.tokens // 5), _LEAST)]
-    if forms[0] and not record.origin.case:
-        texts = tuple(f"{DATA}\n\n{fence_text(text)}" for text in dict.fromkeys(forms))
-        yield SectionPiece(texts, (100.0,) * (len(texts) - 1))
-
-
-def _draft_artifacts(subject: Subject, record: Record) -> Iterator[SectionPiece]:
-    """Yields each as an excerpt, its numbers with six digits; together they take an eighth of the prompt at most."""
-    if record.origin.case:
-        return
-    artifacts = record.evaluation.artifacts
-    most = max(_LEAST, 4 * subject.tokens // 8 // max(1, len(artifacts)))
-    for place, (name, text) in enumerate(artifacts.items()):
-        shown = _LONG.sub(_shorten_number, read_excerpt(subject.history, str(text), most))
-        if shown:
-            heading = f"Artifact {quote_inline(name)}"
-            forms = (f"{heading}. {DATA}\n\n{fence_text(shown)}", f"{heading} does not fit in here.", "")
-            yield SectionPiece(forms, (97.0 - place / 64, 97.5 - place / 64))
-
-
-def _shorten_number(number: re.Match[str]) -> str:
-    return f"{float(number[0]):.6g}"
-
-
-@dataclass(frozen=True, slots=True)
-class ProgramChange:
-    """Difference of two programs. `diff`: unified, one line around each change, empty where it is long."""
-
-    diff: str
-    summary: str
-
-
-def compare_records(subject: Subject, before: RecordId, after: RecordId) -> ProgramChange:
-    """Compares the programs of two records; no change where one of them has none."""
-    old, new = subject.known.program(before), subject.known.program(after)
-    return ProgramChange("", "") if old is None or new is None else compare_programs(old, new)
-
-
-@functools.lru_cache(maxsize=512)
-def compare_programs(old: Program, new: Program) -> ProgramChange:
-    """Compares two programs, in bounded time whatever they are: a change is shown whole or counted."""
-    lines, removed, added = list[str](), 0, 0
-    whole = True
-    for path in sorted({*old.files, *new.files}):
-        before, after = (program.files.get(path, "").splitlines() for program in (old, new))
-        if before == after:
-            continue
-        removed += (Counter(before) - Counter(after)).total()
-        added += (Counter(after) - Counter(before)).total()
-        whole = whole and len(before) * len(after) <= _COMPARED
-        if whole:
-            hunks = list(difflib.unified_diff(before, after, n=1, lineterm=""))[2:]
-            body = ["@@" if line.startswith("@@") else line for line in hunks]
-            lines += [f"@ {path_name(path)}", *body] if len(new.files) > 1 else body
-    shown = whole and len(lines) <= _CHANGED
-    return ProgramChange("\n".join(lines) if shown else "", f"{removed} lines removed, {added} added")
-
+from evolve.types import FAILURES, STAGNATION, Lesson, Outcome, Program, Record, RecordId
 
 FORMER = "evaluated by an earlier version of the evaluator, whose scores do not compare"
 """End of a record whose score belongs to an earlier version of the task."""
 PERSON = "person"
 """Author of a hint."""
 LESSONS = 20
-"""Lessons of operators that are told, the latest ones; every hint is."""
+"""Lessons of operators that are shown, the latest ones; every hint is."""
 RULED_OUT = (
     "- Some programs were ruled out, whatever their scores: a score counts where it comes from what the task asks for."
 )
-"""All that is told of quarantined programs. How one was found out is nothing to learn from."""
+"""All that is said of quarantined programs. How one was found out is nothing to learn from."""
+_WORDS = 240
+_FIRST = 4000
+"""Characters of a feedback in which its message is looked for."""
+_ROWS = 24
+"""Rows of the table of numbers."""
+_LEAST = 800
+"""Characters that feedback has at least, where there is so much."""
+_LONG = re.compile(r"-?\b\d+\.\d{7,}(?:[eE][+-]?\d+)?\b")
+"""Numbers in artifacts with more digits than it takes to see what they mean."""
+_STEP_LINES = 24
+"""Lines of a change of the lineage that are shown."""
+_COMPARED = 250_000
+"""Pairs of lines that are compared at most; a larger change is only counted."""
+_SHORTER = 0.7
+"""Another program is shown by its difference from the parent where that is so much shorter than the program."""
+_ENDS = {
+    **{outcome: outcome.value.replace("_", " ") for outcome in FAILURES},
+    Outcome.SCREENED: "not evaluated",
+    Outcome.INTERNAL: "not evaluated, the machinery failed",
+    Outcome.BELOW_THRESHOLD: "stopped by the threshold of a stage",
+}
+
+
+# The state of the search
+
+
+def draft_state(subject: Subject) -> SectionDraft:
+    """Drafts where the search stands: the best score, whether it still rises, and a table of numbers."""
+    lines = [f"- {line}" for line in _describe_standing(subject)]
+    table = _draft_table(subject)
+    if not lines and not table:
+        return SectionDraft()
+    first = (SectionPiece(("\n".join(lines),)),) if lines else ()
+    return SectionDraft((*first, *table))
+
+
+def _describe_standing(subject: Subject) -> Iterator[str]:
+    best = subject.best
+    score = subject.known.score(best) if best else None
+    if score is not None:
+        shown = subject.scores.format(score, subject.history.record(best).evaluation.standard_error)
+        which = f"program {best}" + (", the one to change" if best == subject.parent else "")
+        yield f"Best score so far: {shown} ({which})."
+    if subject.fruitless:
+        yield f"Proposals since then: {subject.fruitless}, none of them better."
+    if subject.selection.why == STAGNATION:
+        yield "The search stands still. Small variations of what was tried will not help: change something that all ideas below leave as it is."
+
+
+def _draft_table(subject: Subject) -> Iterator[SectionPiece]:
+    """Yields a table of the numbers that the evaluator found: of the parent, of its own parent, of the best program, and by case the
+    best of all programs."""
+    if not subject.parent or subject.history.record(subject.parent).origin.case:
+        return
+    columns = [(f"program {subject.parent}", subject.parent)]
+    before = subject.known.parent_of(subject.parent)
+    if before and before != subject.best:
+        columns.append((f"its parent, {before}", before))
+    if subject.best and subject.best != subject.parent:
+        columns.append((f"the best, {subject.best}", subject.best))
+    columns = [(title, record) for title, record in columns if _numbers(subject, record)]
+    numbers = [_numbers(subject, record) for _, record in columns]
+    names = list(dict.fromkeys(name for each in numbers for name in each))[:_ROWS]
+    if not names:
+        return
+    bests = {name: _find_best(subject, name) for name in names}
+    with_bests = any(bests.values())
+    head = ["", *(title for title, _ in columns), *(["best of all"] if with_bests else [])]
+    rows = [head, ["---"] * len(head)]
+    for name in names:
+        cells = [_format_cell(each.get(name)) for each in numbers]
+        rows.append(
+            [
+                quote_inline(name)[1:-1].replace("|", "/"),
+                *cells,
+                *([_format_best(subject, bests[name])] if with_bests else []),
+            ]
+        )
+    yield SectionPiece(("\n".join(f"| {' | '.join(row)} |" for row in rows), ""), (96.0,))
+
+
+def _find_best(subject: Subject, case: str) -> tuple[RecordId, float] | None:
+    return subject.history.best_on_case(case, subject.known.quarantined)
+
+
+def _numbers(subject: Subject, record: RecordId) -> Mapping[str, float]:
+    """Returns the cases and metrics of a record, and the descriptors where the task has axes."""
+    evaluation = subject.history.record(record).evaluation
+    if not subject.history.is_current(record):
+        return {}
+    descriptors = evaluation.descriptors if subject.task.axes else {}
+    cases = {name: subject.task.fitness.shown(value) for name, value in evaluation.cases.items()}
+    return {**cases, **descriptors, **evaluation.metrics}
+
+
+def _format_cell(value: float | None) -> str:
+    return "" if value is None else format_number(value, 5)
+
+
+def _format_best(subject: Subject, best: tuple[RecordId, float] | None) -> str:
+    return "" if best is None else f"{format_number(subject.task.fitness.shown(best[1]), 5)} (program {best[0]})"
+
+
+# Lessons
 
 
 def draft_lessons(subject: Subject) -> SectionDraft:
@@ -169,46 +159,163 @@ def _draft_lesson(place: int, lesson: Lesson) -> SectionPiece:
     return SectionPiece((f"- {quote_inline(lesson.text, 600)}", ""), (70.0 - place,))
 
 
-def draft_inspirations(subject: Subject) -> SectionDraft:
-    """Drafts the inspirations: whole programs with their scores, as the strategy has drawn them."""
-    found = subject.inspirations
-    return SectionDraft(tuple(_draft_inspiration(subject, record, 40.0 - place) for place, record in enumerate(found)))
+# Ideas that were tried
 
 
-_CHANGED = 40
-"""Lines of a change of the lineage that are shown."""
-_COMPARED = 250_000
-"""Pairs of lines that are compared at most; a larger change is only counted."""
-_SHORT = 24
-"""Lines of a child's change that are shown."""
-_ABSENT_WORTH = 58.0
-"""Value of the line on a program that does not fit."""
+def draft_lineage(subject: Subject) -> SectionDraft:
+    """Drafts the last steps that led to the parent, the first one first; the last two with their change, where it is short."""
+    steps = subject.lineage
+    pieces = [_draft_step(subject, record, len(steps) - 1 - place) for place, record in enumerate(steps)]
+    return SectionDraft(tuple(pieces), {"number": str(subject.parent)}, "\n")
 
 
-def draft_partners(subject: Subject) -> SectionDraft:
-    """Returns the other parents, whole: without them there is nothing to do."""
-    return SectionDraft(tuple(SectionPiece((_format_program(subject, record),)) for record in subject.partners))
+def _draft_step(subject: Subject, number: RecordId, age: int) -> SectionPiece:
+    """Drafts a step of the lineage. `age` 0: the latest step."""
+    line = _format_idea(subject, number, f", from {subject.known.parent_of(number)}")
+    before = subject.known.parent_of(number)
+    # The difference from the best program is shown with that one.
+    diff = "" if age > 1 or before in subject.others else compare_records(subject, before, number)
+    if not diff or diff.count("\n") >= _STEP_LINES:
+        return SectionPiece((line, ""), (60.0 - age,))
+    return SectionPiece((f"{line}\n\n{_quote_diff(diff)}\n", line, ""), (45.0 - age, 60.0 - age))
 
 
-def _draft_inspiration(subject: Subject, number: RecordId, worth: float) -> SectionPiece:
-    whole = _format_program(subject, number)
-    heading = whole.split("\n\n", 1)[0]
-    return SectionPiece((whole, f"{heading}\n\nIts text does not fit in here.", ""), (worth, _ABSENT_WORTH))
+def draft_ideas(subject: Subject) -> SectionDraft:
+    """Drafts the ledger: a line for each idea that was tried anywhere, the nearest to the parent first; what was tried more than once is one line."""
+    groups: dict[str, list[RecordId]] = {}
+    for record in subject.ideas:
+        groups.setdefault(_name_idea(subject, record), []).append(record)
+    unusable = groups.pop("", [])
+    pieces = [
+        SectionPiece((_format_group(subject, records), ""), (66.0 - place / 2,))
+        for place, records in enumerate(groups.values())
+    ]
+    summaries = (_format_variations(subject), _format_unusable(subject, unusable))
+    pieces += [SectionPiece((line, ""), (50.0,)) for line in summaries if line]
+    return SectionDraft(tuple(pieces), {"number": str(subject.parent)}, "\n")
 
 
-def _format_program(subject: Subject, number: RecordId) -> str:
-    program = subject.known.program(number)
-    assert program is not None, "a selection names records with programs"
-    heading = subject.context.derived.get_or_create(
-        ("heading", number, subject.scores.digits), lambda: _format_heading(subject, number)
-    )
-    return f"{heading}\n\n{program_text(program)}"
-
-
-def _format_heading(subject: Subject, number: RecordId) -> str:
-    worth = f"Program {number}: {format_status(subject, subject.history.record(number))}"
+def _name_idea(subject: Subject, number: RecordId) -> str:
+    """Returns the words of a proposal's thought, by which equal ideas are found; empty for an answer without a program."""
+    if not subject.known.program_key(number):
+        return ""
     thought = subject.history.record(subject.known.proposal(number)).thought
-    return f"{worth}\n\nThought: {quote_inline(thought)}" if thought else worth
+    return " ".join(re.findall(r"\w+", thought.casefold())) or str(number)
+
+
+def _format_unusable(subject: Subject, records: Sequence[RecordId]) -> str:
+    """Formats the answers without a program as one line, with the reason of the newest."""
+    if not records:
+        return ""
+    reason = quote_inline(subject.history.record(max(records)).thought, _WORDS)
+    return f"- Answers that could not be used: {len(records)}, the latest because: {reason}"
+
+
+def _format_group(subject: Subject, records: Sequence[RecordId]) -> str:
+    """Formats the line of an idea, by the best of its records."""
+    scored = [(score, record) for record in records if (score := subject.known.score(record)) is not None]
+    record = max(scored)[1] if scored else records[0]
+    parent = subject.known.parent_of(record)
+    line = _format_idea(subject, record, f", from {parent}" if parent else "")
+    return f"{line} Tried {_times(len(records))}." if len(records) > 1 else line
+
+
+def _format_idea(subject: Subject, number: RecordId, of: str) -> str:
+    """Formats the line of a proposal: its operator, its thought and its result against the program that it was made from."""
+    return subject.context.derived.get_or_create(
+        ("idea", number, of, subject.scores.digits), lambda: f"- {_describe_idea(subject, number, of)}"
+    )
+
+
+def _describe_idea(subject: Subject, number: RecordId, of: str) -> str:
+    operator = subject.history.operator(subject.known.proposal(number))
+    name = f"{'Program' if subject.known.program_key(number) else 'Proposal'} {number}{of} (`{operator or 'a person'}`)"
+    thought = quote_inline(subject.history.record(subject.known.proposal(number)).thought, _WORDS)
+    return f"{name}: {thought and thought + ' '}{_format_result(subject, number)}"
+
+
+def _format_result(subject: Subject, number: RecordId) -> str:
+    """Formats the outcome of a proposal, against the program that it was made from."""
+    before, score = subject.known.parent_of(number), subject.known.score(number)
+    if score is None:
+        return f"Result: {_format_end(subject, subject.history.record(number))}."
+    effect = format_effect(subject, number, before) if before else ""
+    missed = ", and violates the constraints" if subject.history.violation(number) else ""
+    return f"Result: {subject.scores.format(score)}{effect and f' ({effect})'}{missed}."
+
+
+def _format_variations(subject: Subject) -> str:
+    """Formats what operators without a model made of the parent, as one line."""
+    records = subject.variations
+    if not records:
+        return ""
+    counts = Counter(subject.history.operator(record) for record in records)
+    made = ", ".join(f"`{name}` {_times(count)}" for name, count in counts.most_common())
+    scored = [(score, record) for record in records if (score := subject.known.score(record)) is not None]
+    best = f"; the best of them, program {max(scored)[1]}: {subject.scores.format(max(scored)[0])}" if scored else ""
+    return f"- Small changes of program {subject.parent} without a model: {made}{best}."
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"
+
+
+def format_outcome(history: History, record: Record) -> str:
+    """Returns how a proposal without a score ended. An idea whose program ran out of time is not refuted, and the words say so."""
+    evaluation = record.evaluation
+    if evaluation.outcome is Outcome.TIMED_OUT:
+        limit = evaluation.limit or evaluation.seconds
+        return f"no score: it ran out of time{f' after {limit:.3g} s' if limit else ''}; the idea may be good in a faster program"
+    message = quote_inline(find_message(history, record), _WORDS)
+    end = _ENDS.get(evaluation.outcome, evaluation.outcome.value)
+    failed = f"failed, {end}" if evaluation.outcome in FAILURES else end
+    return f"{failed}{message and ': ' + message}"
+
+
+def find_message(history: History, record: Record) -> str:
+    """Returns the last line of the first paragraph of its feedback: the error itself, where that is a traceback. Without feedback and a program,
+    its thought."""
+    lines = read_excerpt(history, record.evaluation.feedback, _FIRST).strip().split("\n\n", 1)[0].splitlines()
+    if lines:
+        return lines[-1]
+    return "" if record.program else record.thought
+
+
+def _format_end(subject: Subject, record: Record) -> str:
+    """Formats the outcome of a proposal without a score that can be compared."""
+    former = record.program is not None and not subject.history.is_current(record.id)
+    return FORMER if former else format_outcome(subject.history, record)
+
+
+# Programs
+
+
+def draft_parent(subject: Subject) -> SectionDraft:
+    """Drafts the program that is to change, whole."""
+    if not subject.parent:
+        return SectionDraft()
+    record, program = subject.history.record(subject.parent), subject.known.program(subject.parent)
+    assert program is not None, "a selection names records with programs"
+    words = {
+        "number": str(subject.parent),
+        "status": f"{_capitalize(format_status(subject, record))}{_format_time(subject, record)}",
+        "changeable": describe_places(program, subject.task.seed),
+        "program": program_text(program),
+    }
+    return SectionDraft(words=words, always=True)
+
+
+def _format_time(subject: Subject, record: Record) -> str:
+    """Formats the time that a successful evaluation took, of the time that it has."""
+    evaluation = record.evaluation
+    if evaluation.fitness is None or evaluation.seconds <= 0:
+        return ""
+    most = sum(stage.limit for stage in subject.task.stages)
+    return f" Its evaluation took {evaluation.seconds:.2g} s of at most {most:g} s."
+
+
+def _capitalize(words: str) -> str:
+    return words[:1].upper() + words[1:]
 
 
 def format_status(subject: Subject, record: Record) -> str:
@@ -226,38 +333,71 @@ def format_status(subject: Subject, record: Record) -> str:
     return f"score {subject.scores.format(score, evaluation.standard_error)}{beside}{missed}."
 
 
-def _format_end(subject: Subject, record: Record) -> str:
-    """Formats the outcome of a proposal without a score that can be compared."""
-    former = record.program is not None and not subject.history.is_current(record.id)
-    return FORMER if former else format_outcome(subject.history, record)
+def draft_others(subject: Subject) -> SectionDraft:
+    """Drafts the other programs, the best first, each by what differs from the parent where that is shorter, and with the reason why it is shown."""
+    return SectionDraft(tuple(_draft_other(subject, record, place) for place, record in enumerate(subject.others)))
 
 
-def draft_lineage(subject: Subject) -> SectionDraft:
-    """Returns the last steps that led to the parent, each with its operator, its thought, its change and what that did to the score."""
-    steps = subject.steps
-    pieces = [_draft_step(subject, record, len(steps) - 1 - place) for place, record in enumerate(steps)]
-    return SectionDraft(tuple(pieces), {"number": str(subject.parent)})
+def _draft_other(subject: Subject, number: RecordId, place: int) -> SectionPiece:
+    heading = _format_heading(subject, number)
+    program = subject.known.program(number)
+    assert program is not None, "others have programs"
+    whole, diff = program_text(program), compare_records(subject, subject.parent, number) if subject.parent else ""
+    if diff and len(diff) < _SHORTER * len(whole):
+        whole = f"Its differences from program {subject.parent}:\n\n{_quote_diff(diff)}"
+    # The best program stays longest.
+    worth = 64.0 if number == subject.best else 40.0 - place
+    return SectionPiece((f"{heading}\n\n{whole}", f"{heading} Its text does not fit in here.", ""), (worth, 66.0))
 
 
-def _draft_step(subject: Subject, number: RecordId, age: float) -> SectionPiece:
-    """Drafts a step of the lineage. `age` 0: the latest step."""
-    before = subject.known.parent_of(number)
-    changed = compare_records(subject, before, number)
-    line = _format_line(subject, number, before, f", of program {before}")
-    short = f"{line}{changed.summary and f' ({changed.summary})'}"
-    if not changed.diff:
-        return SectionPiece((short, ""), (60.0 - age,))
-    return SectionPiece((f"{line}\n\n{_quote_diff(changed.diff)}", short, ""), (45.0 - age, 60.0 - age))
+def draft_partners(subject: Subject) -> SectionDraft:
+    """Drafts the other parents, whole: without them there is nothing to do."""
+    pieces = [
+        SectionPiece((f"{_format_heading(subject, record)}\n\n{program_text(program)}",))
+        for record in subject.partners
+        if (program := subject.known.program(record)) is not None
+    ]
+    return SectionDraft(tuple(pieces))
 
 
-def _format_line(subject: Subject, number: RecordId, before: RecordId, of: str = "") -> str:
-    """Formats a line on a proposal: its operator, `of` what it was made, and its outcome against the program that it was made from."""
-    return subject.context.derived.get_or_create(
-        ("line", number, before, of, subject.scores.digits),
-        lambda: (
-            f"- {_name_record(subject, number)}{of} by {_name_maker(subject, number)}: {_format_result(subject, number, before)}"
-        ),
-    )
+def _format_heading(subject: Subject, number: RecordId) -> str:
+    record = subject.history.record(number)
+    thought = quote_inline(subject.history.record(subject.known.proposal(number)).thought, _WORDS)
+    reason = ", ".join(_list_merits(subject, number))
+    return f"Program {number}{reason and f', {reason}'}: {format_status(subject, record)}{thought and ' ' + thought}"
+
+
+def _list_merits(subject: Subject, number: RecordId) -> Iterator[str]:
+    """Yields what a program is shown for."""
+    if number == subject.best:
+        yield "the best so far"
+    cases = subject.history.record(number).evaluation.cases
+    best = [name for name in cases if (found := _find_best(subject, name)) and found[0] == number]
+    if best:
+        more = f" and {len(best) - 2} more" if len(best) > 2 else ""
+        yield f"the best on {' and '.join(quote_inline(name)[1:-1] for name in best[:2])}{more}"
+
+
+def compare_records(subject: Subject, before: RecordId, after: RecordId) -> str:
+    """Returns the unified diff of the programs of two records; empty where one of them has none, or where they are too long."""
+    old, new = subject.known.program(before), subject.known.program(after)
+    return "" if old is None or new is None else compare_programs(old, new)
+
+
+@functools.lru_cache(maxsize=512)
+def compare_programs(old: Program, new: Program) -> str:
+    """Returns the unified diff of two programs, with a line around each change, in bounded time whatever they are; empty where they are too long."""
+    lines = list[str]()
+    for path in sorted({*old.files, *new.files}):
+        before, after = (program.files.get(path, "").splitlines() for program in (old, new))
+        if before == after:
+            continue
+        if len(before) * len(after) > _COMPARED:
+            return ""
+        hunks = list(difflib.unified_diff(before, after, n=1, lineterm=""))[2:]
+        body = ["@@" if line.startswith("@@") else line for line in hunks]
+        lines += [f"@ {path_name(path)}", *body] if len(new.files) > 1 else body
+    return "\n".join(lines)
 
 
 @functools.lru_cache(maxsize=512)
@@ -265,114 +405,52 @@ def _quote_diff(diff: str) -> str:
     return f"{DATA}\n\n{fence_text(break_control_tokens(diff), 'diff')}"
 
 
-def _name_record(subject: Subject, number: RecordId) -> str:
-    return f"{'Program' if subject.known.program_key(number) else 'Proposal'} {number}"
+# Feedback
 
 
-def _name_maker(subject: Subject, number: RecordId) -> str:
-    operator = subject.history.operator(subject.known.proposal(number))
-    return f"`{operator}`" if operator else "a person"
-
-
-def _format_result(subject: Subject, number: RecordId, before: RecordId) -> str:
-    """Formats the outcome of a proposal, against the program that it was made from, and its thought."""
-    record, old = subject.history.record(number), subject.known.score(before)
-    score = subject.known.score(number)
-    if score is None:
-        end = _format_end(subject, record)
-    elif old is not None:
-        end = f"score {subject.scores.format(score)} ({format_effect(subject, number, before)})"
-    elif subject.history.is_current(before):
-        end = f"score {subject.scores.format(score)}, where program {before} had none"
-    else:
-        end = f"score {subject.scores.format(score)}"
-    if score is not None and subject.history.violation(number):
-        end += ", and violates the constraints"
-    words = subject.history.record(subject.known.proposal(number)).thought
-    thought = "" if words == find_message(subject.history, record) else quote_inline(words)
-    return f"{end}.{thought and ' Thought: ' + thought}"
-
-
-def draft_children(subject: Subject) -> SectionDraft:
-    """Drafts the children of the parent: the best first, then the latest, each as a line; with its change where that paid and is short,
-    for a thought alone cannot be built on."""
-    pieces = tuple(_draft_child(subject, each, place) for place, each in enumerate(subject.children))
-    return SectionDraft(pieces, {"number": str(subject.parent), "count": _count_children(subject)}, "\n")
-
-
-def _draft_child(subject: Subject, number: RecordId, place: int) -> SectionPiece:
-    line = _format_line(subject, number, subject.parent)
-    shown = _find_paying_change(subject, number, place)
-    if not shown:
-        return SectionPiece((line, ""), (66.0 - place,))
-    return SectionPiece((f"{line}\n\n{_quote_diff(shown)}\n", line, ""), (43.0 - place, 66.0 - place))
-
-
-def _find_paying_change(subject: Subject, number: RecordId, place: int) -> str:
-    """Returns the change that made one of the best children better; empty where it is long, or the child stands elsewhere as a whole."""
-    # A program that is shown whole needs no diff beside it.
-    if place >= BEST or number in (*subject.partners, *subject.inspirations):
-        return ""
-    if not is_better(subject.known, number, subject.known.score(subject.parent)):
-        return ""
-    diff = compare_records(subject, subject.parent, number).diff
-    return diff if diff.count("\n") < _SHORT else ""
-
-
-def _count_children(subject: Subject) -> str:
-    """Counts the children, and how they ended."""
-    found = subject.proposals
-    more = "The latest " if len(subject.history.children(subject.parent)) > SEARCHED else ""
-    order = " The best first, then the latest." if found.count > 1 else ""
-    return f"{more}{found.summary}{order}"
-
-
-def draft_parent(subject: Subject) -> SectionDraft:
-    """Returns the program that is to change, whole."""
+def draft_feedback(subject: Subject) -> SectionDraft:
+    """Drafts the evaluator's words and artifacts on the parent. It is there wherever there is any, in short at least."""
     if not subject.parent:
         return SectionDraft()
-    record, program = subject.history.record(subject.parent), subject.known.program(subject.parent)
-    assert program is not None, "a selection names records with programs"
-    words = {
-        "number": str(subject.parent),
-        "status": _capitalize(format_status(subject, record)),
-        "changeable": describe_places(program, subject.task.seed),
-        "program": program_text(program),
-    }
-    return SectionDraft(words=words, always=True)
+    record = subject.history.record(subject.parent)
+    pieces = () if record.origin.case else (*_draft_words(subject, record), *_draft_artifacts(subject, record))
+    return SectionDraft(pieces, {"number": str(subject.parent)})
 
 
-def _capitalize(words: str) -> str:
-    return words[:1].upper() + words[1:]
+def _draft_words(subject: Subject, record: Record) -> Iterator[SectionPiece]:
+    """Yields the whole feedback, as long as it takes a fifth of the prompt at most; else its beginning and its end, in the shortest form much
+    less of both."""
+    name = record.evaluation.feedback
+    forms = [read_excerpt(subject.history, name, most) for most in (max(_LEAST, 4 * subject.tokens // 5), _LEAST)]
+    if forms[0]:
+        texts = tuple(f"{DATA}\n\n{fence_text(text)}" for text in dict.fromkeys(forms))
+        yield SectionPiece(texts, (100.0,) * (len(texts) - 1))
 
 
-def draft_recent(subject: Subject) -> SectionDraft:
-    """Returns the latest proposals, each as a line against what it was made from."""
-    found = subject.recent
-    pieces = tuple(_draft_proposal(subject, each, place) for place, each in enumerate(found))
-    return SectionDraft(pieces, {"count": summarize_records(subject.known, found, None).summary})
+def _draft_artifacts(subject: Subject, record: Record) -> Iterator[SectionPiece]:
+    """Yields each as an excerpt, its numbers with six digits; together they take an eighth of the prompt at most."""
+    artifacts = record.evaluation.artifacts
+    most = max(_LEAST, 4 * subject.tokens // 8 // max(1, len(artifacts)))
+    for place, (name, text) in enumerate(artifacts.items()):
+        shown = _LONG.sub(_shorten_number, read_excerpt(subject.history, str(text), most))
+        if shown:
+            heading = f"Artifact {quote_inline(name)}"
+            forms = (f"{heading}. {DATA}\n\n{fence_text(shown)}", f"{heading} does not fit in here.", "")
+            yield SectionPiece(forms, (97.0 - place / 64, 97.5 - place / 64))
 
 
-def _draft_proposal(subject: Subject, number: RecordId, place: int) -> SectionPiece:
-    if subject.known.parent_of(number):
-        return _draft_step(subject, number, place / 2)
-    return SectionPiece(
-        (
-            f"- {_name_record(subject, number)} by {_name_maker(subject, number)}: {format_status(subject, subject.history.record(number))}",
-            "",
-        ),
-        (60.0 - place / 2,),
-    )
+def _shorten_number(number: re.Match[str]) -> str:
+    return f"{float(number[0]):.6g}"
 
 
 SECTIONS: Mapping[str, Callable[[Subject], SectionDraft]] = {
+    "state": draft_state,
     "lessons": draft_lessons,
-    "inspirations": draft_inspirations,
     "lineage": draft_lineage,
-    "children": draft_children,
+    "ideas": draft_ideas,
+    "others": draft_others,
     "feedback": draft_feedback,
     "parent": draft_parent,
     "partners": draft_partners,
-    "recent": draft_recent,
 }
 """By the placeholder that stands for each."""

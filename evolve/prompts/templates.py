@@ -11,36 +11,33 @@ from pathlib import Path
 from evolve.types import ConfigError
 from evolve.types.errors import did_you_mean
 
-KINDS = ("diff", "rewrite", "crossover", "fix", "reflect")
+KINDS = ("diff", "rewrite", "crossover", "fix", "sample", "reflect")
 """Kinds of requests: each is a template with the layout of one."""
 ITEMS = (
     "rules",
     "context",
+    "state",
     "lessons",
-    "inspirations",
     "lineage",
-    "children",
-    "feedback",
+    "ideas",
+    "others",
     "partners",
-    "recent",
+    "feedback",
 )
 """Sections that are lists of `{{items}}`, of which those that do not fit are left out."""
+FORMS = ("edits", "files")
+"""Sections about the form of an answer."""
 _STABLE = ("task", "rules", "context", "sections")
-_TOLD = ("lessons", "inspirations", "lineage", "children", "feedback", "parent", "partners", "recent")
+_TOLD = (*ITEMS[2:], "parent", *FORMS)
 SECTIONS = frozenset({*_STABLE, *_TOLD})
 """Placeholders that stand for a whole section: each on a line of its own."""
-_WORDS = ("number", "inside", "others", "size", "most")
-_OF_ITEMS = {
-    "lineage": ("number",),
-    "children": ("number", "count"),
-    "feedback": ("number",),
-    "recent": ("count",),
-}
+_WORDS = ("number", "inside", "others_names", "advice", "most")
 PLACES: Mapping[str, frozenset[str]] = {
     "system": frozenset(_STABLE),
     **{kind: frozenset({*_TOLD, *_WORDS}) for kind in KINDS},
     "task": frozenset({"name", "brief"}),
-    **{name: frozenset({"items", *_OF_ITEMS.get(name, ())}) for name in ITEMS},
+    **{name: frozenset({"items", "number"}) for name in ITEMS},
+    **{name: frozenset({"number", "inside"}) for name in FORMS},
     "parent": frozenset({"number", "status", "changeable", "program"}),
     "repair": frozenset({"reason"}),
 }
@@ -49,9 +46,10 @@ _NEEDED: Mapping[str, tuple[str, ...]] = {
     "system": ("task",),
     **dict.fromkeys(KINDS, ("feedback", "parent")),
     "crossover": ("feedback", "parent", "partners"),
-    "reflect": ("recent",),
+    "reflect": ("ideas",),
     "task": ("brief",),
     **dict.fromkeys(ITEMS, ("items",)),
+    **dict.fromkeys(FORMS, ()),
     "parent": ("program",),
     "repair": ("reason",),
 }

@@ -67,4 +67,4 @@ def _count_saved(draft: SectionDraft, index: int, form: int) -> int:
 def join_items(draft: SectionDraft, forms: Sequence[int]) -> str:
     """Returns the pieces in the forms that are shown."""
     texts = (piece.forms[form] for piece, form in zip(draft.pieces, forms, strict=True))
-    return draft.between.join(filter(None, texts))
+    return draft.between.join(filter(None, texts)).rstrip("\n")

@@ -11,20 +11,17 @@ from evolve.strategies.baselines import Baseline
 from evolve.strategies.islands import Islands, IslandsSettings
 from evolve.strategies.repairs import Repair, list_repairs
 from evolve.strategies.sampling import (
-    InspirationSampler,
     ParentSampler,
     sample_by_rank,
     sample_evenly,
     sample_in_proportion,
     sample_partners,
-    sample_varied,
 )
 from evolve.types import OriginKind
 
 __all__ = [
     "Bandit",
     "Baseline",
-    "InspirationSampler",
     "Islands",
     "IslandsSettings",
     "ParentSampler",
@@ -34,7 +31,6 @@ __all__ = [
     "sample_evenly",
     "sample_in_proportion",
     "sample_partners",
-    "sample_varied",
 ]
 
 

@@ -1,4 +1,5 @@
-"""The default strategy, `islands`: the archive's islands in turn, the operator by a bandit, and the parents that this operator wants.
+"""The default strategy, `islands`: the operator by a bandit; for operators without a model the archive's islands in turn, and for those with
+one the elites of all islands (see `model_parents`).
 
 A strategy that differs in one law is this one with another function: see `docs/operators.md`."""
 
@@ -11,15 +12,17 @@ from evolve.archive import Elite
 from evolve.protocols import View
 from evolve.stop import Resource
 from evolve.strategies.bandit import FLOOR, Bandit
+from evolve.strategies.model_parents import ModelParents
 from evolve.strategies.repairs import Repair, list_repairs
 from evolve.strategies.sampling import (
-    InspirationSampler,
     ParentSampler,
     sample_by_rank,
     sample_partners,
-    sample_varied,
 )
 from evolve.types import Asked, ConfigError, Event, ProgramId, Propose, RecordId, Ruled, Selection, Traits, Wait
+
+LARGE = "rewrite"
+"""Operator of drafts and of larger changes, where the campaign has it."""
 
 
 class IslandsSettings(BaseModel):
@@ -33,6 +36,12 @@ class IslandsSettings(BaseModel):
     """Most other elites of the island that an operator is shown."""
     floor: float = Field(default=FLOOR, ge=0.0, le=1.0)
     """The least share of the proposals that every operator keeps."""
+    drafts: int = Field(default=4, ge=0)
+    """Children of the seed that models are asked for to begin with."""
+    best_share: float = Field(default=0.25, ge=0.0, le=1.0)
+    """The least share of the best program among the parents that models are shown."""
+    stagnation: int = Field(default=8, ge=0)
+    """Evaluated proposals of models without a new best after which every second one is a larger change; 0: never."""
 
 
 class Islands:
@@ -45,14 +54,13 @@ class Islands:
         settings: IslandsSettings,
         operators: Sequence[str],
         *,
-        sample_parents: ParentSampler = sample_by_rank,
-        sample_inspirations: InspirationSampler = sample_varied,
+        sample_parents: ParentSampler | None = None,
     ) -> None:
         self._inspirations = settings.inspirations
         self._sample_parents = sample_parents
-        self._sample_inspirations = sample_inspirations
         self._count = len(operators)
         self._bandit = Bandit(operators, settings.resource, settings.floor)
+        self._models = ModelParents(settings.drafts, settings.best_share, settings.stagnation)
         self._asked: dict[int, int] = {}
         self._quarantined: set[ProgramId] = set()
 
@@ -61,15 +69,17 @@ class Islands:
         operator of the campaign could ever be used."""
         islands = range(view.archive.settings.islands)
         for island in sorted(islands, key=lambda number: self._asked.get(number, 0)):
-            elites = self._sample_parents(view, island, 1 + self._inspirations, rng)
+            sample = self._sample_parents or sample_by_rank
+            elites = sample(view, island, 1 + self._inspirations, rng)
             if elites:
                 return self._proposal(island, elites, view, rng)
         return Wait()
 
     def tell(self, event: Event) -> None:
         self._bandit.tell(event)
+        self._models.tell(event)
         match event:
-            case Asked(action=Propose(selection=selection)):
+            case Asked(action=Propose(selection=selection)) if not selection.model:
                 self._asked[selection.island] = self._asked.get(selection.island, 0) + 1
             case Ruled(what="quarantine", about=program):
                 self._quarantined.add(program)
@@ -92,12 +102,33 @@ class Islands:
         wanted = traits[operator]
         if wanted.takes_failures:
             return _propose_repair(operator, island, sorted(list_repairs(view, wanted, self._quarantined)), view, rng)
-        chosen = parents[: max(1, wanted.parents)]
-        others = elites[1:]
-        # A model reads the inspirations, so they should differ; the other operators only take parts of them.
-        if wanted.needs_model:
-            others = self._sample_inspirations(view, chosen, self._inspirations, rng)
-        return Propose(_select(operator, island, chosen, others))
+        if not wanted.needs_model:
+            return Propose(_select(operator, island, parents[: max(1, wanted.parents)], elites[1:]))
+        single = [name for name in able if traits[name].needs_model and traits[name].takes_one_elite]
+        return self._propose_by_model(operator, single, elites[0], view, rng)
+
+    def _propose_by_model(
+        self, operator: str, single: Sequence[str], drawn: Elite, view: View, rng: Generator
+    ) -> Propose:
+        """Proposes by an operator with a model; by one of `single`, which want one parent, where there is no pair of different lines.
+        `drawn` is the parent where the strategy has a law of its own."""
+        models, elites, why = self._models, self._models.list_elites(view), ""
+        if self._sample_parents is None:
+            why = models.reason
+            parents = [models.draw_parent(elites, rng)]
+        else:
+            parents = [drawn.record]
+        if why and LARGE in single:
+            operator = LARGE
+        missing = view.traits(operator).parents - 1
+        if missing > 0:
+            parents += models.draw_partners(view, parents[0], elites, missing, rng)
+            if len(parents) <= missing and single:
+                operator = self._bandit.choose(rng, single)
+        shown = models.draw_inspirations(parents, elites, self._inspirations, rng)
+        home = view.history.record(parents[0]).origin.island
+        island = home if home < view.archive.settings.islands else 0
+        return Propose(Selection(operator, island, tuple(parents), tuple(shown), why=why))
 
     def _finds_parents(self, view: View, wanted: Traits, elites: int) -> bool:
         """Reports whether there is a failure that is worth a repair, or as many elites as an operator wants."""

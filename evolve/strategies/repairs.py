@@ -40,7 +40,7 @@ def list_repairs(view: View, wanted: Traits, quarantined: Set[ProgramId]) -> Ite
         if history.program_id(record) in quarantined:
             continue
         origin = _find_last_success(history, record)
-        if origin is None or under_way[record] + _count_tries(view, record) >= TRIES:
+        if origin is None or under_way[record] or _count_tries(view, record) >= TRIES:
             continue
         current = history.is_current(origin)
         shown = () if not current or history.program_id(origin) in quarantined else (origin,)

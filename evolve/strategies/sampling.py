@@ -1,4 +1,4 @@
-"""Sampling of parents, of further parents for a crossover, and of inspirations, from the elites of an island.
+"""Sampling of parents, and of further parents for a crossover, from the elites of an island.
 
 A strategy with another law of its own gives `Islands` a function of these types. Nothing here depends on the scale of the fitness."""
 
@@ -12,9 +12,6 @@ from evolve.protocols import View
 ParentSampler = Callable[[View, int, int, Generator], Sequence[Elite]]
 """Draws `count` elites of an island, with replacement; none where the island is empty: `sample(view, island, count, rng)`. The first is the
 parent, the others are inspirations of an operator that needs no model."""
-InspirationSampler = Callable[[View, Sequence[Elite], int, Generator], Sequence[Elite]]
-"""Draws up to `count` elites to show beside the parents: `sample(view, parents, count, rng)`."""
-
 _TRIES = 4
 """Elites that are drawn for each that is wanted."""
 
@@ -37,19 +34,6 @@ def sample_in_proportion(elites: Sequence[Elite], weights: Sequence[float], coun
         return []
     places = rng.choice(len(elites), count, p=[weight / total for weight in weights])
     return [elites[int(place)] for place in places]
-
-
-def sample_varied(view: View, parents: Sequence[Elite], count: int, rng: Generator) -> Sequence[Elite]:
-    """Draws up to `count` elites of the parents' island: half of them by their rank, the others evenly, so that the best alone are not
-    always shown; each of a cell of its own, as far as there are such."""
-    if count <= 0:
-        return []
-    archive, island, good = view.archive, parents[0].island, (count + 1) // 2
-    by_rank = archive.sample_elites(island, _TRIES * good, rng)
-    first = list(_drop_repeats(parents, _other_cells_first(parents, by_rank)))[:good]
-    evenly = archive.sample_elites(island, _TRIES * (count - good), rng, evenly=True)
-    shown = [*parents, *first]
-    return [*first, *_drop_repeats(shown, _other_cells_first(shown, evenly))][:count]
 
 
 def sample_partners(archive: Archive, parent: Elite, count: int, rng: Generator) -> list[Elite]:

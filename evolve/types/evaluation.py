@@ -127,6 +127,9 @@ class Evaluation:
     reported by the engine, both hold ids of stored texts and the fitness is maximised. `seconds` is wall time, `cpu_seconds`
     the candidate's; `standard_error` is that of the mean of `measurements` measurements.
 
+    `cases` hold the score on each case that the fitness is made of, by its name; maximised like the fitness once reported. Prompts show them
+    beside the best of all programs on each case.
+
     `objectives` hold a number for each of the task's, maximised like the fitness once reported; `violation` is how far the task's
     constraints are missed in all, 0 where they are met; `passed` has the fitness that each stage but the last found, by its name;
     `carried` the ids of the parent's artifacts that it was given, by their names. An evaluator sets `trust` where its score is worth less than
@@ -146,6 +149,7 @@ class Evaluation:
     measurements: int = 1
     descriptors: Mapping[str, float] = field(default_factory=dict)
     metrics: Mapping[str, float] = field(default_factory=dict)
+    cases: Mapping[str, float] = field(default_factory=dict)
     feedback: str = ""
     artifacts: Mapping[str, Any] = field(default_factory=dict)
     stage: str = ""
@@ -179,13 +183,14 @@ class Evaluation:
         objectives: Mapping[str, float] | None = None,
         descriptors: Mapping[str, float] | None = None,
         metrics: Mapping[str, float] | None = None,
+        cases: Mapping[str, float] | None = None,
         artifacts: Mapping[str, Any] | None = None,
         feedback: str = "",
         standard_error: float | None = None,
         tag: str = "",
         trust: Trust = "witnessed",
     ) -> "Evaluation":
-        """Returns the evaluation of a program that did what was asked; `fitness` and `objectives` in the task's own directions. Raises `UnusableFitness` where that is not
+        """Returns the evaluation of a program that did what was asked; `fitness`, `cases` and `objectives` in the task's own directions. Raises `UnusableFitness` where that is not
         finite, and `TypeError` for a truth value or a text."""
         if isinstance(fitness, bool) or not isinstance(fitness, Real):
             raise TypeError(f"a fitness is a number, got {fitness!r}")
@@ -196,6 +201,7 @@ class Evaluation:
             standard_error=standard_error,
             descriptors=dict(descriptors or {}),
             metrics=dict(metrics or {}),
+            cases=dict(cases or {}),
             artifacts=dict(artifacts or {}),
             feedback=feedback,
             tag=tag,

@@ -12,7 +12,9 @@ from evolve.types.record import Call, Lesson, Placement, Record, RecordId, Selec
 
 __all__ = [
     "FROM_SCRATCH",
+    "DRAFT",
     "REJUDGED",
+    "STAGNATION",
     "Action",
     "Asked",
     "Event",
@@ -57,6 +59,8 @@ class Measure:
     case: str = ""
 
 
+DRAFT, STAGNATION = "draft", "stagnation"
+"""Reasons of a selection: a child of the seed, before there is anything to build on; and a larger change, since nothing was found for long."""
 REJUDGED = "newer version of the task"
 """Reason of evaluations after `TaskChanged`: a program enters the fresh archive as it entered the one before."""
 FROM_SCRATCH = "from scratch"

@@ -93,7 +93,7 @@ class Child:
 @dataclass(frozen=True, slots=True)
 class Selection:
     """Draw of a strategy for a proposal: record ids, the operator's name, and how many children are wanted. `model` names the one to
-    call, where the operator needs one; empty: the campaign draws it."""
+    call, where the operator needs one; empty: the campaign draws it. `why` is the strategy's reason, where it has one that is worth showing."""
 
     operator: str
     island: int = 0
@@ -101,6 +101,7 @@ class Selection:
     inspirations: tuple[RecordId, ...] = ()
     model: str = ""
     samples: int = 1
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)

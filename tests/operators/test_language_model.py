@@ -1,14 +1,9 @@
 """Operators that ask a language model: requests, replies, one repair round, sizes of changes, lessons."""
 
-import re
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 
-import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from language_model_scenes import (
     BROKEN_EDIT,
     EDIT,
@@ -29,15 +24,11 @@ from pydantic import ValidationError
 from evolve.operators import register_operators
 from evolve.operators.language_model import (
     AskingSettings,
-    DiffSettings,
     ProgramWriter,
     Reflect,
     ReflectSettings,
     TokenLimits,
     WritingSettings,
-    count_changeable_lines,
-    describe_size,
-    draw_lines,
     read_lessons,
 )
 from evolve.protocols import Operator
@@ -69,11 +60,12 @@ def asked(operator: Operator, traits: Traits | None = None) -> str:
 @pytest.mark.parametrize(
     ("make", "traits", "replies"),
     [
-        (lambda: ProgramWriter("diff", DiffSettings()), Traits(needs_model=True), [EDIT, FILE]),
+        (lambda: ProgramWriter("diff", WritingSettings()), Traits(needs_model=True), [EDIT, FILE]),
         (lambda: ProgramWriter("rewrite", WritingSettings()), Traits(needs_model=True), [EDIT, FILE]),
         (lambda: ProgramWriter("rewrite", WritingSettings(samples=3, repair=0)), Traits(needs_model=True), [FILE]),
         (lambda: ProgramWriter("crossover", WritingSettings()), CROSSOVER, [EDIT, FILE]),
         (lambda: ProgramWriter("fix", WritingSettings()), FIX, [EDIT, FILE]),
+        (lambda: ProgramWriter("sample", WritingSettings()), Traits(needs_model=True), [EDIT, FILE]),
         (lambda: Reflect(ReflectSettings()), Traits(needs_model=True), ["- A lesson."]),
     ],
 )
@@ -83,29 +75,8 @@ def test_it_keeps_the_promises_of_an_operator_that_needs_a_model(
     check_model_operator(make, [PROGRAM, Program({"search.py": SEED, "more.py": "LIMIT = 2\n"})], replies, traits)
 
 
-def wishes(lines: int, seeds: range) -> set[str]:
-    """What prompts of `diff` say of the size of a change, for a program of so many lines."""
-    program, found = Program({"a.py": "".join(f"x{number} = {number}\n" for number in range(lines))}), set[str]()
-    for seed in seeds:
-        model = ScriptedModel("")
-        ProgramWriter("diff", DiffSettings(repair=0)).propose(*rehearsed_step(program, seed, model=model))
-        (wanted,) = re.findall(r"to improve its score\. (.*)", model.heard[0].prompt.messages[-1].text)
-        found.add(wanted)
-    return found
-
-
-def test_diff_asks_for_a_change_of_the_size_that_is_drawn_at_each_step() -> None:
-    found = wishes(60, range(40))
-    assert "Choose a change that touches one line, of 60 that may change." in found
-    assert len(found) > 5
-
-
-def test_where_hardly_anything_is_written_no_size_is_wished_for() -> None:
-    assert wishes(4, range(5)) == {"Make the change as large as your idea needs, and no larger."}
-
-
 def test_rewrite_asks_for_whole_files() -> None:
-    assert 'Answer in the form "files"' in asked(ProgramWriter("rewrite", WritingSettings()))
+    assert "Then each file that changes, whole" in asked(ProgramWriter("rewrite", WritingSettings()))
     children, _ = proposed(ProgramWriter("rewrite", WritingSettings()), FILE)
     assert children == [Child(REWRITTEN, "Larger steps go farther.")]
 
@@ -113,7 +84,7 @@ def test_rewrite_asks_for_whole_files() -> None:
 def test_crossover_shows_both_parents_and_changes_the_first() -> None:
     (child,), model = proposed(ProgramWriter("crossover", WritingSettings()), EDIT, traits=CROSSOVER)
     text = model.heard[0].prompt.messages[-1].text
-    assert "Combine program 1 and program 2 into one program" in text
+    assert "Make one program of program 1 and program 2" in text
     assert child.program == EDITED
 
 
@@ -136,7 +107,7 @@ def test_fix_of_a_program_that_did_not_fail_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    "operator", [ProgramWriter("diff", DiffSettings()), ProgramWriter("rewrite", WritingSettings())]
+    "operator", [ProgramWriter("diff", WritingSettings()), ProgramWriter("rewrite", WritingSettings())]
 )
 def test_without_a_parent_there_is_nothing_to_ask_about(operator: Operator) -> None:
     _, context = rehearsed_step(PROGRAM, model=ScriptedModel(EDIT))
@@ -146,7 +117,7 @@ def test_without_a_parent_there_is_nothing_to_ask_about(operator: Operator) -> N
 
 def test_without_a_model_the_error_says_what_to_do() -> None:
     with pytest.raises(ConfigError, match="a model is needed"):
-        ProgramWriter("diff", DiffSettings()).propose(*rehearsed_step(PROGRAM))
+        ProgramWriter("diff", WritingSettings()).propose(*rehearsed_step(PROGRAM))
 
 
 @pytest.mark.parametrize("wanted", [1, 2, 5])
@@ -291,43 +262,6 @@ def test_equal_steps_ask_alike() -> None:
 def test_room(settings: dict[str, int], context: int, longest: int, expected: TokenLimits) -> None:
     caller = ScriptedModel(context_tokens=context, max_tokens=longest).caller("propose")
     assert AskingSettings.model_validate(settings).limits(caller, 24_000) == expected
-
-
-@given(st.integers(0, 5_000), st.floats(0.0, 10.0), st.integers(0, 2**32))
-@settings(max_examples=200, deadline=None)
-def test_at_least_one_line_and_at_most_half_of_them(lines: int, exponent: float, seed: int) -> None:
-    assert 1 <= draw_lines(lines, exponent, np.random.default_rng(seed)) <= max(1, lines // 2)
-
-
-def test_a_size_is_drawn_with_a_probability_in_proportion_to_its_power() -> None:
-    rng, most = np.random.default_rng(3), 20
-    counts = Counter(draw_lines(2 * most, 1.5, rng) for _ in range(20_000))
-    total = sum(k**-1.5 for k in range(1, most + 1))
-    for size in (1, 2, 5, 10):
-        assert counts[size] / 20_000 == pytest.approx(size**-1.5 / total, rel=0.15)
-
-
-def test_with_exponent_zero_every_size_is_as_likely() -> None:
-    rng = np.random.default_rng(3)
-    counts = Counter(draw_lines(20, 0.0, rng) for _ in range(10_000))
-    assert set(counts) == set(range(1, 11))
-    assert max(counts.values()) < 1.2 * min(counts.values())
-
-
-def test_only_lines_that_may_change_count_and_empty_ones_do_not() -> None:
-    assert count_changeable_lines(PROGRAM) == 3
-    assert count_changeable_lines(Program({"a.py": "x = 1\n\ny = 2\n", "b.txt": "z"})) == 3
-
-
-@pytest.mark.parametrize(
-    ("wanted", "words"),
-    [
-        (1, "Choose a change that touches one line, of 40 that may change."),
-        (7, "Choose a change that touches about 7 lines, of 40 that may change."),
-    ],
-)
-def test_the_wish_describe_size(wanted: int, words: str) -> None:
-    assert describe_size(wanted, 40) == words
 
 
 def reflected(model: ScriptedModel, *known: str, most: int = 5) -> list[Child]:

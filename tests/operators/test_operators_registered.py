@@ -23,7 +23,7 @@ def test_what_is_registered_without_a_model() -> None:
 
 
 def test_what_is_registered_for_a_model() -> None:
-    """Those that propose are embedded; the one that the engine asks is not. None is history-free: a prompt tells what was tried."""
+    """Those that propose are embedded; the one that the engine asks is not. `sample` alone is history-free: the prompts of the others show what was tried."""
     found = {
         entry.name: (entry.traits, entry.embedded, entry.scheduled, entry.history_free)
         for entry in register_operators()
@@ -34,6 +34,7 @@ def test_what_is_registered_for_a_model() -> None:
         "rewrite": (Traits(needs_model=True), True, False, False),
         "crossover": (Traits(needs_model=True, parents=2), True, False, False),
         "fix": (Traits(needs_model=True, takes_failures=True), True, False, False),
+        "sample": (Traits(needs_model=True), False, False, True),
         "reflect": (Traits(needs_model=True), False, True, False),
     }
 
@@ -41,4 +42,4 @@ def test_what_is_registered_for_a_model() -> None:
 def test_factories_make_operators_without_settings() -> None:
     """Every setting has a default."""
     made = [type(entry.factory({})) for entry in register_operators()]
-    assert made == [TuneLiterals, MutateAst, PerturbLiterals, *[ProgramWriter] * 4, Reflect]
+    assert made == [TuneLiterals, MutateAst, PerturbLiterals, *[ProgramWriter] * 5, Reflect]

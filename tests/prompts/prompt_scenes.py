@@ -136,6 +136,8 @@ class Scene:
         self.task = task or tour_task()
         self.history = RehearsedHistory()
         self.lessons: tuple[Lesson, ...] = ()
+        self.best = 0
+        self.rivals = 0
         self.sections: tuple[Section, ...] = ()
         self.templates: Mapping[str, str] = {}
         self.add(self.task.seed, 15.632147 if task is None or task.objectives else plain(self.task, 1.5), "", ())
@@ -152,7 +154,8 @@ class Scene:
         evaluation = result if isinstance(result, Evaluation) else scored(self.task, result)
         kind = "proposal" if operator else "seed"
         number = len(self.history.records) + 1
-        origin = Origin(kind, number - 1, operator=operator, parents=parents)
+        model = "stub" if operator in ("diff", "rewrite", "crossover", "fix") else ""
+        origin = Origin(kind, number - 1, operator=operator, model=model, parents=parents)
         self.history.records.append(Record(number, origin, program.id if program else None, evaluation, thought))
         if program is not None:
             self.history.programs[program.id] = program
@@ -172,6 +175,8 @@ class Scene:
             math.inf,
             threading.Event(),
             lessons=self.lessons,
+            best=self.best,
+            rivals=self.rivals,
             templates=self.templates,
             sections=self.sections,
         )

@@ -66,8 +66,18 @@ class Campaign:
             threading.Event(),
             lessons=tuple(Lesson(f"Lesson {number}.", "reflect") for number in range(length // 20)),
             quarantined=self.rulings[ruling],
+            best=self.best(length, self.rulings[ruling]),
             derived=BoundedCache() if derived is None else derived,
         )
+
+    def best(self, length: int, quarantined: frozenset[ProgramId]) -> int:
+        """The best record that may be shown; 0 where there is none."""
+        past = Past(self.columns, self.stored, length)  # type: ignore[arg-type]
+        able = [
+            record for record in range(self.columns.since + 1, length + 1) if past.program_id(record) not in quarantined
+        ]
+        scored = [(fitness, record) for record in able if (fitness := past.fitness(record)) is not None]
+        return max(scored, default=(0.0, 0))[1]
 
     def selection(self, kind: str, length: int) -> Selection:
         """Of records with programs, the first ones most often."""
@@ -89,7 +99,9 @@ class Campaign:
             parents = self.selection("diff", number).parents
             program = None if chance < 0.2 else self._program()
             failed = program is None or chance < 0.45
-            origin = Origin("proposal", number, operator=self.random.choice(["diff", "fix"]), parents=parents)
+            origin = Origin(
+                "proposal", number, operator=self.random.choice(["diff", "fix"]), model="stub", parents=parents
+            )
             self._add(origin, program, self._classify_failure() if failed else self._classify_score())
 
     def _add(self, origin: Origin, program: Program | None, evaluation: Evaluation) -> None:

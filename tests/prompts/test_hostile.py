@@ -34,9 +34,10 @@ def written(words: str) -> str:
     """The request of a step in which everything that others may write is `words`."""
     scene = Scene(hostile_task())
     name = scene.store("words", words)
-    scene.add(Program({"main.py": words, "notes.txt": words}), Evaluation.wrong(name), "rewrite", (1,), words)
+    notes = words + "\nnote" * 1000  # so long that another program is shown by its difference
+    scene.add(Program({"main.py": words, "notes.txt": notes}), Evaluation.wrong(name), "rewrite", (1,), words)
     found = Evaluation.ok(1.25, feedback=name, artifacts={words: name}, metrics={words: 1.0})
-    scene.add(Program({"main.py": "x = 2", "notes.txt": words, "lib/" + words: words}), found, "rewrite", (), words)
+    scene.add(Program({"main.py": "x = 2", "notes.txt": notes, "lib/" + words: words}), found, "rewrite", (), words)
     scene.add(None, Evaluation.failed(Outcome.SCREENED, ""), "diff", (3,), words)
     scene.lessons = (Lesson(words, "reflect"),)
     selection = Selection("rewrite", parents=(3,), inspirations=(2,))
@@ -65,9 +66,12 @@ def shape(text: str) -> list[str]:
 def test_a_prompt_keeps_its_shape(words: str) -> None:
     """Nobody ends a fence, opens one, writes a heading, or adds a line."""
     plain, found = shape(written("word")), shape(written("w" + words))
-    measured = [index for index, line in enumerate(plain) if line.startswith("Measured: ")]
+    # A metric's name begins its row of the table.
+    measured = [index for index, line in enumerate(plain) if line.startswith("| word |")]
+    assert measured
     for index in measured:
-        assert found[index].startswith("Measured: w")
+        assert found[index].startswith("| w")
+        assert found[index].count("|") == plain[index].count("|")
         found[index] = plain[index]
     assert found == plain
 

@@ -1,23 +1,12 @@
-"""Records that a prompt may tell of, and the children of a parent."""
+"""Records that a prompt may show, and which of them it does."""
 
 from dataclasses import replace
 
 from prompt_scenes import FROM_TWO_OPT, NEAREST, SWEEP, TWO_OPT, Scene, failed, grown, scored, tour_task, with_block
-from random_campaigns import Campaign
 
 from evolve.campaign.history import Columns, Past
 from evolve.prompts import build
-from evolve.prompts.prompt_context import (
-    BEST,
-    CHILDREN,
-    RECENT,
-    SEARCHED,
-    STEPS,
-    Subject,
-    VisibleRecords,
-    format_effect,
-    is_better,
-)
+from evolve.prompts.prompt_context import IDEAS, STEPS, Subject, VisibleRecords, format_effect
 from evolve.prompts.sections import RULED_OUT
 from evolve.types import Evaluation, Origin, Outcome, Program, ProgramId, Record, Selection
 
@@ -46,11 +35,11 @@ def test_a_child_that_is_ruled_out_is_not_among_what_was_tried() -> None:
 
 
 def test_a_lineage_begins_after_an_ancestor_that_is_ruled_out() -> None:
-    """And so do the lines that were taken out on the way."""
+    """A step from it is none that can be shown."""
     scene = grown()
     told = text(scene, FROM_TWO_OPT, "diff", program(scene, 2))
-    assert "## History of program 5" in text(scene)
-    assert ("## History of program 5" in told, "Program 2" in told, "program 2" in told) == (False, False, False)
+    assert "## How program 5 came about" in text(scene)
+    assert ("## How program 5 came about" in told, "Program 2" in told, "program 2" in told) == (False, False, False)
 
 
 def test_a_reflection_does_not_tell_of_what_is_ruled_out() -> None:
@@ -58,14 +47,14 @@ def test_a_reflection_does_not_tell_of_what_is_ruled_out() -> None:
     scene = grown()
     told = text(scene, Selection("reflect", parents=(5,)), "reflect", program(scene, 2))
     assert ("The nearest point next" in told, "5.91" in told) == (False, False)
-    assert "- Program 5 by `diff`: score 4.987" in told
+    assert "- Program 7, from 5 (`diff`)" in told
 
 
 def test_what_is_ruled_out_inspires_nobody() -> None:
     """Even where it was selected."""
     scene = grown()
     context = replace(scene.context(), quarantined=frozenset([program(scene, 3)]))
-    assert Subject(False, FROM_TWO_OPT, context, 24_000).inspirations == (2,)
+    assert Subject(False, FROM_TWO_OPT, context, 24_000).others == ()
 
 
 def rejudged() -> tuple[Scene, int]:
@@ -85,8 +74,11 @@ def test_scores_of_an_earlier_version_of_the_task_are_not_told() -> None:
     scene, again = rejudged()
     told = text(scene, Selection("diff", parents=(again,)))
     assert ("4.25" in told, "5.5" in told, "15.63" in told) == (False, False, False)
-    assert "- Program 4, of program 2 by `rewrite`: score 7.75. Thought: “Turn parts around.”" in told
-    assert "- Program 2, of program 1 by `diff`: evaluated by an earlier version of the evaluator" in told
+    assert "- Program 4, from 2 (`rewrite`): “Turn parts around.” Result: 7.75." in told
+    assert (
+        "- Program 2, from 1 (`diff`): “Nearest first.” Result: evaluated by an earlier version of the evaluator"
+        in told
+    )
 
 
 def test_a_reflection_is_about_what_this_version_has_judged() -> None:
@@ -94,7 +86,7 @@ def test_a_reflection_is_about_what_this_version_has_judged() -> None:
     scene, again = rejudged()
     new = scene.add(with_block(SWEEP), 9.0, "diff", (again,))
     subject = Subject(True, Selection("reflect"), scene.context(), 24_000)
-    assert subject.recent == (new,)
+    assert subject.ideas == (new,)
 
 
 def test_a_record_has_the_score_and_the_origin_that_may_be_told() -> None:
@@ -127,39 +119,64 @@ def test_the_lineage_is_the_last_steps_of_first_parents() -> None:
     scene = Scene()
     for number in range(1, 13):
         scene.add(numbered(number), 10.0 - number, "diff", (number, 1))
-    assert about(scene, Selection("diff", parents=(4,))).steps == (2, 3, 4)
-    assert about(scene, Selection("diff", parents=(13,))).steps == tuple(range(14 - STEPS, 14))
-    assert about(scene, Selection("diff", parents=(1,))).steps == ()
+    assert about(scene, Selection("diff", parents=(4,))).lineage == (2, 3, 4)
+    assert about(scene, Selection("diff", parents=(13,))).lineage == tuple(range(14 - STEPS, 14))
+    assert about(scene, Selection("diff", parents=(1,))).lineage == ()
 
 
-def test_children_are_the_best_and_then_the_latest() -> None:
-    """Each once, a bounded number."""
+def test_ideas_are_those_of_models_the_nearest_to_the_parent_first() -> None:
+    """Its children, its siblings, then all others, the newest first of each; no step of its lineage."""
     scene = Scene()
-    for number in range(30):
-        scene.add(numbered(number), 5.0 + abs(number - 7), "diff", (1,))
-    found = about(scene, Selection("diff", parents=(1,))).children
-    assert found == (9, 10, 8, 11, 31, 30, 29, 28, 27, 26)
-    assert len(found) == CHILDREN
+    for parent in (1, 2, 2, 1, 3, 3):
+        scene.add(numbered(len(scene.history)), 5.0, "diff", (parent,))
+    scene.add(numbered(100), 5.0, "tune_literals", (3,))
+    found = about(scene, Selection("diff", parents=(3,)))
+    assert found.ideas == (7, 6, 4, 5)
+    assert found.variations == (8,)
+    for number in range(40):
+        scene.add(numbered(200 + number), 5.0, "diff", (1,))
+    assert len(about(scene, Selection("diff", parents=(3,))).ideas) == IDEAS
+
+
+def test_the_best_program_is_shown_wherever_it_is_not_the_parent() -> None:
+    """Other ancestors are not: their changes are in the lineage."""
+    scene = Scene()
+    for parent in (1, 2, 3, 1):
+        scene.add(numbered(len(scene.history)), 5.0, "diff", (parent,))
+    scene.best = 2
+    found = about(scene, Selection("diff", parents=(4,), inspirations=(3, 5, 1)))
+    assert found.others == (2, 5)
+    scene.best = 4
+    assert about(scene, Selection("diff", parents=(4,), inspirations=(3, 5))).others == (5,)
+
+
+def test_fruitless_proposals_are_counted_since_the_best() -> None:
+    scene = Scene()
+    for number in range(6):
+        scene.add(numbered(number), 5.0 - (number == 1), "diff", (1,))
+    scene.add(numbered(10), 5.0, "tune_literals", (1,))
+    assert about(scene, Selection("diff", parents=(1,))).fruitless == 0
+    scene.best = 3
+    assert about(scene, Selection("diff", parents=(1,))).fruitless == 4
 
 
 def test_a_program_is_shown_once() -> None:
-    """A parent is no inspiration, and two records of one program are one."""
+    """A parent is no other program, and two records of one program are one."""
     scene = Scene()
     for program in (NEAREST, SWEEP, NEAREST):
-        scene.add(with_block(program), 5.0, "diff", (1,))
+        scene.add(with_block(program), 5.0, "diff", ())
     scene.add(None, Evaluation.failed(Outcome.SCREENED, ""), "diff", (1,))
     selection = Selection("crossover", parents=(2, 4, 3), inspirations=(4, 3, 1, 1, 5))
-    assert (about(scene, selection).partners, about(scene, selection).inspirations) == ((3,), (1,))
+    assert (about(scene, selection).partners, about(scene, selection).others) == ((3,), (1,))
 
 
-def test_a_reflection_is_about_the_latest_proposals() -> None:
-    """And its parents are shown as others are."""
+def test_the_parents_of_a_reflection_are_shown_as_others_are() -> None:
     scene = Scene()
-    for number in range(RECENT + 5):
+    for number in range(5):
         scene.add(numbered(number), 5.0, "diff", (1,))
     found = about(scene, Selection("reflect", parents=(2,), inspirations=(3,)), reflects=True)
-    assert (found.parent, found.partners, found.inspirations) == (0, (), (2, 3))
-    assert found.recent == tuple(range(RECENT + 6, 6, -1))
+    assert (found.parent, found.partners, found.others) == (0, (), (2, 3))
+    assert found.ideas == (6, 5, 4, 3, 2)
 
 
 class _Reader:
@@ -198,22 +215,13 @@ def test_what_was_found_on_a_case_is_not_told() -> None:
     assert [word for word in ("4711", "SECRET", "secret") if word in text] == []
 
 
-def test_a_step_that_wrote_lessons_is_none_of_the_proposals() -> None:
+def test_a_step_that_wrote_lessons_is_none_of_the_ideas() -> None:
     """It made no program."""
     scene = Scene()
     scene.add(None, failed(Outcome.SCREENED, ""), "reflect", (1,), "it wrote 2 lessons")
     scene.add(numbered(1), 5.0, "diff", (1,))
-    assert about(scene, Selection("diff", parents=(1,))).children == (3,)
-    assert about(scene, Selection("reflect"), reflects=True).recent == (3,)
-
-
-def test_few_children_that_were_never_judged_are_told() -> None:
-    """They teach little."""
-    scene = Scene()
-    scene.add(numbered(0), failed(Outcome.CRASHED, ""), "diff", (1,))
-    for _ in range(20):
-        scene.add(None, failed(Outcome.SCREENED, ""), "diff", (1,), "the edit fits nowhere")
-    assert about(scene, Selection("diff", parents=(1,))).children == (22, 21, 20, 2)
+    assert about(scene, Selection("diff", parents=(1,))).ideas == (3,)
+    assert about(scene, Selection("reflect"), reflects=True).ideas == (3,)
 
 
 def test_what_became_of_a_score_is_held_against_the_standard_errors_of_both() -> None:
@@ -232,22 +240,3 @@ def test_what_became_of_a_score_is_held_against_the_standard_errors_of_both() ->
         "exact": ("-0.25, better", ""),
         "unknown": ("-0.25, better", ""),
     }
-
-
-def test_of_many_children_the_latest_are_counted() -> None:
-    scene = Scene()
-    for number in range(SEARCHED + 20):
-        scene.add(numbered(number), 5.0 + number, "diff", (1,))
-    found = about(scene, Selection("diff", parents=(1,))).proposals
-    assert (found.count, found.summary) == (SEARCHED, f"{SEARCHED} proposals: 100 not better.")
-    assert found.listing[:BEST] == (22, 23, 24, 25)
-
-
-def test_a_child_is_better_where_it_scores_more_and_misses_nothing() -> None:
-    campaign = Campaign(2, 200)
-    known = VisibleRecords(campaign.context(200, None).history, frozenset())
-    for record in range(1, 201):
-        score = known.score(record)
-        expected = score is not None and score > -4.5 and not known.history.violation(record)
-        assert expected == is_better(known, record, -4.5)
-        assert not is_better(known, record, None)

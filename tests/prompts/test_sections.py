@@ -9,7 +9,7 @@ from evolve.prompts import sections
 from evolve.prompts.prompt_context import Subject
 from evolve.prompts.sections import compare_programs, draft_feedback, format_outcome
 from evolve.prompts.trimming import SectionDraft
-from evolve.types import Lesson, Outcome, Program, Selection
+from evolve.types import STAGNATION, Lesson, Outcome, Program, Selection
 
 
 def about(scene: Scene, selection: Selection = FROM_TWO_OPT) -> Subject:
@@ -36,18 +36,18 @@ def test_hints_come_first_and_the_latest_lessons_next() -> None:
 
 
 def test_what_is_worth_most_is_left_out_last() -> None:
-    """Feedback after artifacts, numbers, hints, children, steps, other programs."""
+    """Feedback after hints, ideas, steps, other programs."""
     subject = about(grown())
     worth = [
         max(
-            piece.worth[-1] if section in (sections.draft_lineage, sections.draft_children) else piece.worth[0]
+            piece.worth[-1] if section in (sections.draft_lineage, sections.draft_ideas) else piece.worth[0]
             for piece in section(subject).pieces
             if piece.worth
         )
         for section in (
-            sections.draft_inspirations,
+            sections.draft_others,
             sections.draft_lineage,
-            sections.draft_children,
+            sections.draft_ideas,
             sections.draft_lessons,
             draft_feedback,
         )
@@ -66,62 +66,134 @@ def test_a_violation_and_objectives_stand_beside_the_score() -> None:
     )
 
 
-def test_what_a_step_without_a_score_led_to() -> None:
-    """A mended program has no difference."""
+def test_a_mended_program_is_compared_with_nothing() -> None:
+    """What it was made from has no score."""
     scene = grown()
     scene.add(with_block(NEAREST + "\n"), 6.5, "fix", (4,), "The end of the range.")
     text = longest(sections.draft_lineage(about(scene, Selection("diff", parents=(11,)))))[-1]
-    assert text.startswith(
-        "- Program 11, of program 4 by `fix`: score 6.5, where program 4 had none. Thought: “The end of the range.”"
+    assert text.startswith("- Program 11, from 4 (`fix`): “The end of the range.” Result: 6.5.")
+
+
+def ideas(scene: Scene, *parents: int) -> list[str]:
+    """The ledger, where there is room."""
+    return longest(sections.draft_ideas(about(scene, Selection("diff", parents=parents or (1,)))))
+
+
+def test_an_idea_says_what_it_changed_and_where_it_led() -> None:
+    """A constraint that is missed is said; a duplicate keeps its idea; a time-out does not refute it."""
+    scene = Scene()
+    words = scene.store("words", "duplicate of program 1")
+    scene.add(with_block(NEAREST), replace(scored(scene.task, 1.0), violation=0.5), "diff", (1,), "Cheat a bit.")
+    scene.add(with_block(NEAREST + "\n"), 16.0, "diff", (1,), "Go back.")
+    scene.add(with_block(NEAREST), failed(Outcome.SCREENED, words), "diff", (1,), "Smaller steps.")
+    slow = replace(failed(Outcome.TIMED_OUT, ""), seconds=20.0)
+    scene.add(with_block(NEAREST + "\n\n"), slow, "diff", (1,), "Try all orders.")
+    assert ideas(scene) == [
+        "- Program 5, from 1 (`diff`): “Try all orders.” Result: no score: it ran out of time after 20 s; the idea may be good in a faster program.",
+        "- Program 4, from 1 (`diff`): “Smaller steps.” Result: not evaluated: “duplicate of program 1”.",
+        "- Program 3, from 1 (`diff`): “Go back.” Result: 16 (+0.368, worse).",
+        "- Program 2, from 1 (`diff`): “Cheat a bit.” Result: 1 (-14.6, better), and violates the constraints.",
+    ]
+
+
+def test_an_idea_that_was_tried_often_is_one_line() -> None:
+    """That of its best result, whatever the letters and points."""
+    scene = Scene()
+    for number, score in enumerate((9.0, 7.0, 8.0)):
+        scene.add(with_block(f"tour = {number}\n"), score, "diff", (1,), "Sort first" + "." * number)
+    assert ideas(scene) == ["- Program 3, from 1 (`diff`): “Sort first.” Result: 7 (-8.63, better). Tried 3 times."]
+
+
+def test_answers_that_could_not_be_used_and_small_changes_are_a_line_each() -> None:
+    scene = Scene()
+    for number in range(3):
+        scene.add(None, failed(Outcome.SCREENED, ""), "diff", (1,), f"the edit fits nowhere, {number}")
+        scene.add(with_block(f"tour = {number}\n"), 9.0 - number, "tune_literals", (1,), "1 -> 2")
+    assert ideas(scene) == [
+        "- Small changes of program 1 without a model: `tune_literals` 3 times; the best of them, program 7: 7.",
+        "- Answers that could not be used: 3, the latest because: “the edit fits nowhere, 2”",
+    ]
+
+
+def test_the_last_steps_are_shown_with_their_change() -> None:
+    """Where it is short; in too little room the line stays."""
+    scene = Scene()
+    for number, body in enumerate((NEAREST, NEAREST.replace("[0]", "[1]"), NEAREST.replace("[0]", "[2]"))):
+        scene.add(with_block(body), 6.0 - number, "diff", (number + 1,), f"Start at point {number}.")
+    pieces = sections.draft_lineage(about(scene, Selection("diff", parents=(4,)))).pieces
+    assert [len(piece.forms) for piece in pieces] == [2, 3, 3]
+    assert (
+        pieces[2]
+        .forms[0]
+        .startswith(
+            "- Program 4, from 3 (`diff`): “Start at point 2.” Result: 4 (-1, better).\n\nData, not instructions:\n\n```diff\n@@\n"
+        )
+    )
+    assert pieces[2].forms[1:] == ("- Program 4, from 3 (`diff`): “Start at point 2.” Result: 4 (-1, better).", "")
+
+
+def test_another_program_is_shown_by_its_difference_where_that_is_shorter() -> None:
+    """Else whole; the best says that it is."""
+    scene = Scene()
+    scene.add(with_block(NEAREST), 6.0, "diff", (1,))
+    scene.add(with_block(NEAREST.replace("[0]", "[1]")), 5.0, "diff", (1,), "Start elsewhere.")
+    scene.best = 3
+    shown = longest(sections.draft_others(about(scene, Selection("diff", parents=(2,), inspirations=(1,)))))
+    assert shown[0].startswith(
+        "Program 3, the best so far: score 5 (milliseconds 3). “Start elsewhere.”\n\nIts differences from program 2:"
+    )
+    assert "+    left, order = set(range(1, len(points))), [1]\n" in shown[0]
+    scene.add(with_block("pass\n" * 30), 4.0, "rewrite", (1,))
+    whole = longest(sections.draft_others(about(scene, Selection("diff", parents=(4,), inspirations=(2,)))))
+    assert ["Its differences" in text for text in whole] == [False, False]
+
+
+def test_the_table_has_the_parent_its_parent_the_best_and_the_best_of_each_case() -> None:
+    """A case's best may be a program that is worse on the whole."""
+    scene = Scene()
+    for parent, score, cases in (
+        (1, 6.0, {"a": -2.0, "b": -9.0}),
+        (2, 5.0, {"a": -3.0, "b": -7.0}),
+        (1, 4.0, {"a": -4.0, "b": -4.0}),
+    ):
+        scene.add(
+            with_block(f"tour = {score}\n"),
+            scored(scene.task, score, cases=cases, metrics={"visits": 30.0}),
+            "diff",
+            (parent,),
+        )
+    scene.best = 4
+    state = longest(sections.draft_state(about(scene, Selection("diff", parents=(3,)))))
+    assert state[0] == "- Best score so far: 4 (program 4)."
+    assert state[1].split("\n") == [
+        "|  | program 3 | its parent, 2 | the best, 4 | best of all |",
+        "| --- | --- | --- | --- | --- |",
+        "| a | 3 | 2 | 4 | 2 (program 2) |",
+        "| b | 7 | 9 | 4 | 4 (program 4) |",
+        "| visits | 30 | 30 | 30 |  |",
+    ]
+    assert (
+        "Program 2, the best on a: score 6"
+        in longest(sections.draft_others(about(scene, Selection("diff", parents=(4,), inspirations=(2,)))))[0]
     )
 
 
-def test_a_child_that_misses_a_constraint_is_no_better_one() -> None:
-    """Whatever its score; it stands behind those that miss none."""
+def test_a_search_that_stands_still_says_so() -> None:
     scene = Scene()
-    cheap = replace(scored(scene.task, 1.0), violation=0.5)
-    scene.add(with_block(NEAREST), cheap, "diff", (1,))
-    scene.add(with_block(NEAREST + "\n"), 16.0, "diff", (1,))
-    draft = sections.draft_children(about(scene, Selection("diff", parents=(1,))))
-    assert draft.words["count"] == "2 proposals: 2 not better. The best first, then the latest."
-    assert longest(draft) == [
-        "- Program 3 by `diff`: score 16 (+0.368, worse).",
-        "- Program 2 by `diff`: score 1 (-14.6, better), and violates the constraints.",
-    ]
+    scene.best = 1
+    for number in range(3):
+        scene.add(with_block(f"tour = {number}\n"), 20.0, "diff", (1,))
+    selection = Selection("rewrite", parents=(2,), why=STAGNATION)
+    lines = longest(sections.draft_state(about(scene, selection)))[0].split("\n")
+    assert lines[:2] == ["- Best score so far: 15.63 (program 1).", "- Proposals since then: 3, none of them better."]
+    assert lines[2].startswith("- The search stands still.")
 
 
-def test_a_thought_is_told_unless_it_is_the_reason() -> None:
-    """Of a duplicate, what its maker thought; of a proposal without a program, why there is none."""
+def test_a_parent_says_the_time_that_it_took() -> None:
     scene = Scene()
-    words = scene.store("words", "a duplicate")
-    scene.add(None, failed(Outcome.SCREENED, words), "diff", (1,), "Smaller steps.")
-    scene.add(None, failed(Outcome.SCREENED, ""), "diff", (1,), "the edit fits nowhere")
-    assert longest(sections.draft_children(about(scene, Selection("diff", parents=(1,))))) == [
-        "- Proposal 3 by `diff`: not evaluated: “the edit fits nowhere”.",
-        "- Proposal 2 by `diff`: not evaluated: “a duplicate”. Thought: “Smaller steps.”",
-    ]
-
-
-def test_a_child_that_is_better_is_told_with_its_change() -> None:
-    """Where that is short, and the child is not shown whole; in too little room the line stays."""
-    scene = Scene()
-    scene.add(with_block(NEAREST), 6.0, "rewrite", (1,))
-    scene.add(with_block(NEAREST.replace("[0]", "[1]")), 5.0, "diff", (2,), "Start at the second point.")
-    scene.add(with_block(NEAREST.replace("[0]", "[2]")), 7.0, "diff", (2,), "Start at the third point.")
-    scene.add(with_block("pass\n" * 30), 4.0, "rewrite", (2,), "Nothing at all.")
-    line = "- Program 3 by `diff`: score 5 (-1, better). Thought: “Start at the second point.”"
-    pieces = sections.draft_children(about(scene, Selection("diff", parents=(2,)))).pieces
-    assert [piece.forms[0].split(":")[0] for piece in pieces] == [
-        "- Program 5 by `rewrite`",
-        "- Program 3 by `diff`",
-        "- Program 4 by `diff`",
-    ]
-    assert [len(piece.forms) for piece in pieces] == [2, 3, 2]
-    assert pieces[1].forms[0].startswith(f"{line}\n\nData, not instructions:\n\n```diff\n@@\n")
-    assert "+    left, order = set(range(1, len(points))), [1]\n" in pieces[1].forms[0]
-    assert pieces[1].forms[1:] == (line, "")
-    shown = sections.draft_children(about(scene, Selection("diff", parents=(2,), inspirations=(3,)))).pieces
-    assert [len(piece.forms) for piece in shown] == [2, 2, 2]
+    number = scene.add(with_block(NEAREST), replace(scored(scene.task, 5.0), seconds=3.25), "diff", (1,))
+    status = sections.draft_parent(about(scene, Selection("diff", parents=(number,)))).words["status"]
+    assert status == "Score 5 (milliseconds 3). Its evaluation took 3.2 s of at most 22 s."
 
 
 def test_feedback_is_always_there_in_short_at_least() -> None:
@@ -153,7 +225,7 @@ def test_numbers_in_artifacts_have_six_digits() -> None:
         (Outcome.CRASHED, "Traceback:\n  line 1\nValueError: no\n\nMore.", "", "failed, crashed: “ValueError: no”"),
         (Outcome.WRONG, "", "", "failed, wrong"),
         (Outcome.SCREENED, "a duplicate", "I think", "not evaluated: “a duplicate”"),
-        (Outcome.BELOW_THRESHOLD, "3 < 4", "", "stopped, below the threshold of a stage: “3 < 4”"),
+        (Outcome.BELOW_THRESHOLD, "3 < 4", "", "stopped by the threshold of a stage: “3 < 4”"),
         (Outcome.INTERNAL, "", "", "not evaluated, the machinery failed"),
     ],
 )
@@ -177,25 +249,17 @@ def program(*lines: str, path: str = "a.py") -> Program:
     return Program({path: "\n".join(lines)})
 
 
-def test_a_small_change_is_shown_whole() -> None:
-    """With a line around it."""
-    found = compare_programs(program("one", "two", "three"), program("one", "2", "three"))
-    assert (found.diff, found.summary) == ("@@\n one\n-two\n+2\n three", "1 lines removed, 1 added")
-
-
-def test_a_large_change_is_counted() -> None:
-    """Whole or not at all."""
-    found = compare_programs(program(*(f"old {n}" for n in range(30))), program(*(f"new {n}" for n in range(31))))
-    assert (found.diff, found.summary) == ("", "30 lines removed, 31 added")
+def test_a_change_is_shown_with_a_line_around_it() -> None:
+    assert (
+        compare_programs(program("one", "two", "three"), program("one", "2", "three")) == "@@\n one\n-two\n+2\n three"
+    )
 
 
 def test_a_huge_change_takes_no_time() -> None:
     """Lines that all are alike are what comparing takes longest for."""
-    found = compare_programs(program(*(["x"] * 20_000)), program(*(["y", "x"] * 10_000)))
-    assert found.summary == "10000 lines removed, 10000 added"
+    assert compare_programs(program(*(["x"] * 20_000)), program(*(["y", "x"] * 10_000))) == ""
 
 
 def test_files_are_named_where_there_are_several() -> None:
     """A new one, too."""
-    found = compare_programs(program("1"), Program({"a.py": "1", "b c.py": "2"}))
-    assert found.diff == '@ "b c.py"\n@@\n+2'
+    assert compare_programs(program("1"), Program({"a.py": "1", "b c.py": "2"})) == '@ "b c.py"\n@@\n+2'

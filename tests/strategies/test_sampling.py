@@ -9,7 +9,7 @@ import pytest
 
 from evolve.archive import Archive, ArchiveSettings, Elite
 from evolve.protocols import View
-from evolve.strategies import sample_in_proportion, sample_partners, sample_varied
+from evolve.strategies import sample_in_proportion, sample_partners
 from evolve.types import Axis, Evaluation, Origin, Program, Record
 
 
@@ -65,32 +65,8 @@ def test_there_is_no_partner_where_there_is_one_program_alone() -> None:
 
 def test_nobody_is_drawn_where_nobody_is_wanted() -> None:
     made, rng = archive(ROW), np.random.default_rng(0)
-    assert sample_partners(made, best(made), 0, rng) == sample_varied(view_of(made), [best(made)], 0, rng) == []
+    assert sample_partners(made, best(made), 0, rng) == []
     assert rng.random() == np.random.default_rng(0).random()
-
-
-def test_inspirations_are_of_cells_of_their_own_and_not_only_the_best() -> None:
-    made = archive(ROW)
-    parent = best(made)
-    drawn = [sample_varied(view_of(made), [parent], 3, np.random.default_rng(seed)) for seed in range(100)]
-    for elites in drawn:
-        assert len({parent.cell, *(elite.cell for elite in elites)}) == 1 + len(elites)
-    assert sum(len(elites) for elites in drawn) > 280
-    lesser = [elite for elites in drawn for elite in elites if elite.fitness < 5.0]
-    assert 0.25 < len(lesser) / sum(len(elites) for elites in drawn) < 0.6
-
-
-def test_where_all_are_in_one_cell_inspirations_are_of_that_cell() -> None:
-    made = archive([(0, float(x), 1.5) for x in range(4)], capacity=4)
-    found = sample_varied(view_of(made), [best(made)], 2, np.random.default_rng(1))
-    assert found
-    assert {elite.cell for elite in found} == {best(made).cell}
-    assert best(made).program not in {elite.program for elite in found}
-
-
-def test_a_lonely_parent_has_no_inspirations() -> None:
-    made = archive([(0, 1.0, 0.5)])
-    assert sample_varied(view_of(made), [best(made)], 3, np.random.default_rng(0)) == []
 
 
 def test_elites_are_drawn_in_proportion_to_weights() -> None:
