@@ -35,7 +35,7 @@ RULED_OUT = (
     "- Some programs were ruled out, whatever their scores: a score counts where it comes from what the task asks for."
 )
 """All that is said of quarantined programs. How one was found out is nothing to learn from."""
-_WORDS = 240
+_WORDS = 320
 _FIRST = 4000
 """Characters of a feedback in which its message is looked for."""
 _ROWS = 24

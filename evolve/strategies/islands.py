@@ -125,7 +125,9 @@ class Islands:
             parents += models.draw_partners(view, parents[0], elites, missing, rng)
             if len(parents) <= missing and single:
                 operator = self._bandit.choose(rng, single)
-        shown = models.draw_inspirations(parents, elites, self._inspirations, rng)
+        # The best program is in every prompt.
+        count = max(0, self._inspirations - (elites[0].record not in parents))
+        shown = models.draw_inspirations(parents, elites, count, rng)
         home = view.history.record(parents[0]).origin.island
         island = home if home < view.archive.settings.islands else 0
         return Propose(Selection(operator, island, tuple(parents), tuple(shown), why=why))

@@ -30,6 +30,8 @@ from evolve.types import (
     TaskChanged,
 )
 
+PROMISING = 8
+"""Elites among which partners are drawn: a model that is to join two programs needs two good ones."""
 RELATED = 100
 """Generations in which a program counts as an ancestor."""
 
@@ -116,7 +118,7 @@ class ModelParents:
             and parent not in _list_ancestors(view.history, elite.record)
             and frozenset((parent, elite.record)) not in self._crossed
         ]
-        return _draw_by_rank(able, count, rng)
+        return _draw_by_rank(able[:PROMISING], count, rng)
 
     def draw_inspirations(
         self, parents: Sequence[RecordId], elites: Sequence[Elite], count: int, rng: Generator

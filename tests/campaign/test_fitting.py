@@ -55,7 +55,10 @@ def test_a_campaign_that_may_go_on_offline_has_a_budget_that_ends_it_then(circle
 @pytest.mark.parametrize(
     ("values", "words"),
     [
-        ({"strategy": {"name": "random"}}, "'fast' would never be called: no operator .* strategy 'random'"),
+        (
+            {"strategy": {"name": "random"}, "operators": {"names": ["mutate_ast"]}},
+            "'fast' would never be called: no operator .* strategy 'random'",
+        ),
         ({"operators": {"names": ["tune_literals"]}}, "'fast' would never be called: no operator"),
     ],
 )
