@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import evolve.task
 from evolve.atomic_write import atomic_write
 from evolve.campaign import Campaign, log_path, workspace
-from evolve.campaign.fitting import budget_of
+from evolve.campaign.settings import budget_of
 from evolve.cli.errors import INTERRUPTED
 from evolve.cli.machine import devices_option, grant_devices, sandbox_option
 from evolve.cli.output import CELL, brief, debug_option, emit, facts, flat, json_option, one_line, say, table

@@ -7,13 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from evolve.bounded_cache import BoundedCache
-from evolve.campaign.calls import Calls
-from evolve.campaign.cases import Cases
 from evolve.campaign.descriptors import make_archive
+from evolve.campaign.folds import REFLECTION, Calls, Cases, LevelsReached, Refusals, add_call, add_record
 from evolve.campaign.history import Columns, Past, Reader, without_result
-from evolve.campaign.progress import add_call, add_record
-from evolve.campaign.reached import Reached
-from evolve.campaign.refusals import Refusals
 from evolve.config import Settings
 from evolve.types import (
     NOBODYS_FAULT,
@@ -50,8 +46,6 @@ INTEGRITY = "integrity"
 """Who quarantines a program that the evaluator has tagged."""
 FOUND = frozenset({BOUND, INTEGRITY})
 """Whose rulings rest on what a version of the task has found, and are void under the next one."""
-REFLECTION = "reflect"
-"""The operator that writes lessons; the engine asks it, and no strategy does."""
 WHILE_RUNNING = frozenset({"budget", "workers"})
 """Settings that may change while a run goes on."""
 NOT_FOLDED = WHILE_RUNNING | {"judges"}
@@ -120,7 +114,7 @@ class State:
         self.last_step = 0
         self.difference: Difference | None = None
         self.machine: MachineMeasured | None = None
-        self.reached = Reached()
+        self.reached = LevelsReached()
         """The levels of isolation of its runs."""
         self.seed_values: list[float] = []
         self.noise_values: list[float] = []
@@ -218,7 +212,7 @@ class State:
             case Asked():
                 self._ask(event)
             case Opened(machines=inherited):
-                self.reached = Reached(inherited)
+                self.reached = LevelsReached(inherited)
             case TaskChanged():
                 self._change_task(self.reader.task(event.definition))
             case MachineMeasured():

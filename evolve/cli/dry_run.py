@@ -9,7 +9,7 @@ from typing import Any
 
 from evolve import prompts
 from evolve.campaign import Campaign, stream
-from evolve.campaign.fitting import budget_of, operators_of
+from evolve.campaign.settings import budget_of, operators_of
 from evolve.campaign.spending import CostEstimate, ModelEstimate, estimate_costs
 from evolve.cli.output import facts, flat, quote
 from evolve.cli.summary import format_money

@@ -3,15 +3,13 @@
 A job is a function of its step's `Asked` and of the log, so that a step that runs again submits the same job."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from evolve import novelty
 from evolve.campaign import Campaign, stream
-from evolve.engine.screening import Draft
-from evolve.evaluation import Job, encode_job
-from evolve.protocols import Executor
+from evolve.engine.proposals import Draft
+from evolve.evaluation import Job
 from evolve.types import (
     REJUDGED,
     Asked,
@@ -144,49 +142,6 @@ class Jobs:
         trial = Trial(seed, split=split, parameters=parameters, carried=left, secret=self._secret)
         job = Job(f"{origin.step}.{origin.index}", "evaluate", trial, files=program.files, stage=stage)
         return Work(origin, program, job, carried=carried or {})
-
-
-@dataclass(frozen=True, slots=True)
-class Evaluated:
-    """A job that the executor has ended."""
-
-    work: Work
-    future: Future[bytes]
-
-
-class Evaluations:
-    """The jobs that the executor has. `tell` takes each one when it has ended, on any thread; all methods belong to the main thread."""
-
-    def __init__(self, executor: Executor, tell: Callable[[Evaluated], None]) -> None:
-        self._executor = executor
-        self._tell = tell
-        self._works: dict[Future[bytes], Work] = {}
-
-    def __len__(self) -> int:
-        return len(self._works)
-
-    @property
-    def children(self) -> int:
-        """The number of children among them."""
-        return sum(work.origin.kind == "proposal" for work in self._works.values())
-
-    def submit(self, work: Work) -> None:
-        """Hands a job over."""
-        future = self._executor.submit(work.job.id, encode_job(work.job))
-        self._works[future] = work
-        future.add_done_callback(lambda done: self._tell(Evaluated(work, done)))
-
-    def take(self, done: Evaluated) -> bool:
-        """Forgets a job that has ended; returns False where it was withdrawn before."""
-        return self._works.pop(done.future, None) is not None
-
-    def withdraw(self, *, children_only: bool = False) -> list[Work]:
-        """Cancels the jobs that no worker has begun, forgets and returns them."""
-        for work in list(self._works.values()):
-            if not children_only or work.origin.kind == "proposal":
-                self._executor.cancel(work.job.id)
-        cancelled = [future for future in self._works if future.cancelled()]
-        return [self._works.pop(future) for future in cancelled]
 
 
 def trial_seed(seed: int, task: Task, origin: Origin) -> int:

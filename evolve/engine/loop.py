@@ -11,19 +11,18 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Literal, TypeVar
+from typing import Any, Literal
 
 from evolve.campaign import Campaign
-from evolve.campaign.state import REFLECTION
+from evolve.campaign.folds import REFLECTION
 from evolve.devices.leases import format_needs
-from evolve.engine.dispatcher import Dispatcher, Done
-from evolve.engine.jobs import Evaluated, Jobs, Work
+from evolve.engine.dispatcher import Dispatcher, Done, Evaluated, Proposed
+from evolve.engine.jobs import Jobs, Work
 from evolve.engine.metering import NOBODY, Answered, Members
 from evolve.engine.outage import Outage
-from evolve.engine.proposals import Proposed
+from evolve.engine.proposals import Draft, refuse
 from evolve.engine.recorder import Recorder
 from evolve.engine.scheduler import BudgetWatch, Scheduler
-from evolve.engine.screening import refuse
 from evolve.engine.steering import INTERVAL, Requests
 from evolve.engine.trackers import Watch
 from evolve.protocols import Executor
@@ -41,7 +40,6 @@ from evolve.types import (
     Unaffordable,
 )
 
-Result = TypeVar("Result")
 Reason = Literal["budget", "interrupted", "stopped", "exhausted", "finished"]
 HASTY: frozenset[Reason | None] = frozenset({"interrupted", "stopped"})
 """Reasons to end at once: not even the best is measured any more."""
@@ -105,7 +103,7 @@ class Run:
         self._scheduler = Scheduler(campaign, self._budget, self._outage, members)
         self._jobs = Jobs(campaign, self._description)
         self.recorder = Recorder(campaign, self._jobs, self._outage)
-        self.dispatcher = Dispatcher(campaign, executor, members, self._jobs, self.recorder.screening)
+        self.dispatcher = Dispatcher(campaign, executor, members, self._jobs, self.recorder.screening, self._budget)
         self._requests = Requests(campaign, self.recorder.signatures, os.getpid(), running=True)
         self._reason: Reason | None = None
 
@@ -128,7 +126,7 @@ class Run:
         with self.campaign.log.transaction():
             self._log_circumstances(self._description)
         if not state.seed_record:
-            self.dispatcher.evaluations.submit(self._jobs.seed())
+            self.dispatcher.submit(self._jobs.seed())
         elif not state.seed_values:
             raise TaskError(
                 f"the seed of campaign {name!r} failed its own evaluator: {state.history.outcome(state.seed_record)}. "
@@ -161,58 +159,45 @@ class Run:
         return self.dispatcher.wait(INTERVAL if left is None else min(left, INTERVAL))
 
     def settle(self, done: Done) -> Iterator[Settled]:
-        """Settles what has ended, or sends it on to evaluation. Inside a transaction."""
+        """Yields the records of what has ended; hands to the evaluation what is still to be evaluated. Inside a transaction."""
+        outcomes: Iterable[Settled | Work] = ()
         match done:
             case None:
                 self._drain("interrupted")
             case Answered():
                 self.recorder.record_call(done)
-            case Proposed():
-                if self.dispatcher.take(done):
-                    yield from self._settle_proposal(done)
-            case Evaluated(work, future):
-                if self.dispatcher.evaluations.take(done):
-                    result = self._result(future)
-                    yield from self._submit([] if result is None else self.recorder.record_report(work, result))
-
-    def _settle_proposal(self, done: Proposed) -> Iterator[Settled]:
-        """Settles a proposal, but where its step is one for the next run: nobody can pay for its calls, or no model is left to
-        answer them and the settings say to stop. Lessons may be dearer than proposals, and end nothing."""
-        error = None if done.future.cancelled() else done.future.exception()
-        if isinstance(error, Unaffordable) and not _reflects(done.asked):
-            self._budget.unaffordable = str(error)
-            return
-        if isinstance(error, ModelGone) and not self._scheduler.goes_on:
-            self.recorder.failure = error
-            return
-        drafts = [refuse(str(error))] if isinstance(error, ModelGone | Unaffordable) else self._result(done.future)
-        if drafts and not self._reason:
-            # Children that the budget has no room for wait with their step for the next run; their calls are not paid again.
-            children = self.dispatcher.evaluations
-            has_room = lambda: self._budget.pays_for_child(children.children)  # noqa: E731
-            yield from self._submit(self.recorder.record_drafts(done.asked, drafts, has_room))
-
-    def _result(self, future: "Future[Result]") -> Result | None:
-        """Returns None where it was cancelled or failed. The turn must not be lost with what had settled in it, so the error is
-        kept until it is durable, and the step is one for the next run."""
-        if future.cancelled():
-            error: BaseException | None = SandboxError(
-                "the evaluation workers ended although nobody ended them. Try: go on with --continue; nothing that had settled is lost"
-            )
-        else:
-            error = future.exception()
-        if not isinstance(error, EvolveError):
-            return future.result()
-        self.recorder.failure = error
-        return None
-
-    def _submit(self, outcomes: Iterable[Settled | Work]) -> Iterator[Settled]:
-        """Yields what has settled; hands the other works to the evaluation."""
+            case Proposed(asked, future) if self.dispatcher.take(done):
+                outcomes = self._settle_proposal(asked, future)
+            case Evaluated(work, future) if self.dispatcher.take(done):
+                outcomes = self._settle_evaluation(work, future)
         for outcome in outcomes:
             if isinstance(outcome, Settled):
                 yield outcome
             else:
-                self.dispatcher.evaluations.submit(outcome)
+                self.dispatcher.submit(outcome)
+
+    def _settle_proposal(self, asked: Asked, future: Future[Sequence[Draft]]) -> Iterable[Settled | Work]:
+        """Returns nothing where the step is one for the next run: nobody can pay for its calls, or no model is left to answer them and the
+        settings say to stop. Lessons may cost more than proposals, and end nothing."""
+        match _error_of(future):
+            case None:
+                drafts = future.result()
+            case Unaffordable() as error if not _reflects(asked):
+                self._budget.unaffordable = str(error)
+                return ()
+            case (Unaffordable() | ModelGone()) as error if self._scheduler.goes_on or isinstance(error, Unaffordable):
+                drafts = [refuse(str(error))]
+            case error:
+                self.recorder.failure = error
+                return ()
+        return () if self._reason else self.recorder.record_drafts(asked, drafts)
+
+    def _settle_evaluation(self, work: Work, future: Future[bytes]) -> Iterable[Settled | Work]:
+        error = _error_of(future)
+        if error is None:
+            return self.recorder.record_report(work, future.result())
+        self.recorder.failure = error
+        return ()
 
     def take_requests(self) -> Sequence[Asked]:
         """Returns the steps that persons ask for, once a second. Inside a transaction."""
@@ -292,6 +277,19 @@ def _check_capacity(executor: Executor, campaign: Campaign) -> None:
                 f"stage {stage.name!r} needs {format_needs(stage.needs)}, which may not be leased here. Try: grant more with --devices, or use "
                 "another machine; `evolve devices` lists what there is"
             )
+
+
+def _error_of(future: "Future[Any]") -> EvolveError | None:
+    """Returns why there is no result. The turn must not be lost with what had settled in it, so such an error is raised only when it is durable;
+    a bug of our own is raised at once."""
+    if future.cancelled():
+        return SandboxError(
+            "the evaluation workers ended although nobody ended them. Try: go on with --continue; nothing that had settled is lost"
+        )
+    error = future.exception()
+    if error is not None and not isinstance(error, EvolveError):
+        raise error
+    return error
 
 
 def _reflects(asked: Asked) -> bool:

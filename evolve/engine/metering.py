@@ -268,7 +268,7 @@ class MeteredModels:
         with self._numbering:
             if request not in self._samples:
                 # This run has no call of it yet, so that the main thread does not change what is read here.
-                self._samples[request] = self._state.calls.samples.free(request)
+                self._samples[request] = self._state.calls.free_samples(request)
             return list(islice(self._samples[request], count))
 
     def note_failure(self, member: Member, error: ModelError) -> None:

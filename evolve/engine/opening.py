@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from evolve.campaign import Campaign, logs
-from evolve.campaign.fitting import operators_of
+from evolve.campaign.settings import operators_of
 from evolve.config import Settings
 from evolve.devices import EVERYTHING, Grant
 from evolve.engine.isolation import Confinement, WantedLevel, confine, confine_campaign, is_harmless

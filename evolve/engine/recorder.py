@@ -5,18 +5,18 @@ A program and every text of an evaluation are in the log in the same transaction
 import logging
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from evolve import novelty
 from evolve.campaign import Campaign
 from evolve.campaign.descriptors import Descriptors
-from evolve.campaign.refusals import TIRED
+from evolve.campaign.folds import TIRED
 from evolve.campaign.state import BOUND, INTEGRITY, NOISE
 from evolve.engine.jobs import Jobs, Work, proposal_origin
 from evolve.engine.metering import Answered
 from evolve.engine.outage import Outage, may_retry
-from evolve.engine.screening import Draft, Fingerprint, Screening
+from evolve.engine.proposals import Draft, Fingerprint, Screening
 from evolve.evaluation import Report, decode_report
 from evolve.sandbox.output import quoted, readable
 from evolve.statistics import noise_floor
@@ -138,10 +138,6 @@ PLUGIN_FAILURES = 5
 """Failures of plugins in a row that end a run."""
 
 
-def _always() -> bool:
-    return True
-
-
 class Recorder:
     """Writes records. Main thread, inside a transaction; it also knows which programs are under way."""
 
@@ -178,11 +174,8 @@ class Recorder:
         floor = machine.noise_floor if machine is not None and machine.hardware == description.hardware else None
         self._campaign.write(MachineMeasured(description.hardware, floor, description.isolation))
 
-    def record_drafts(
-        self, asked: Asked, drafts: Sequence[Draft], has_room: Callable[[], bool] = _always
-    ) -> Iterator[Settled | Work]:
-        """Yields a record, or the work to evaluate it, for each draft of a step that has not settled before; ends where there is no room for one
-        more evaluation."""
+    def record_drafts(self, asked: Asked, drafts: Sequence[Draft]) -> Iterator[Settled | Work]:
+        """Yields a record, or the work to evaluate it, for each draft of a step that has not settled before."""
         done = self._state.steps[asked.step].settled
         for draft in [draft for draft in drafts if draft.index not in done]:
             origin = proposal_origin(asked, draft)
@@ -190,8 +183,6 @@ class Recorder:
             if reason:
                 yield self._refuse(origin, draft, reason)
                 continue
-            if not has_room():
-                return
             assert draft.child.program is not None, "a draft without a program is refused"
             self.signatures[draft.signature] = draft.child.program.id
             yield self._jobs.proposal(asked, draft)

@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeGuard, TypeVar
 
 from evolve.campaign import Campaign, best_confirmed, stream
-from evolve.campaign.refusals import NOTHING_NEW
-from evolve.campaign.state import REFLECTION
+from evolve.campaign.folds import NOTHING_NEW, REFLECTION
 from evolve.engine.metering import NOBODY, Members
 from evolve.engine.outage import Outage
 from evolve.plugins import guarded

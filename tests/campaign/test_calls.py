@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from evolve import plugins
 from evolve.campaign import Campaign, ModelFailures
-from evolve.campaign.calls import Calls, CallTotals, Samples
+from evolve.campaign.folds import Calls, CallTotals
 from evolve.types import Asked, Call, Propose, Replied, Selection
 from tests.written import Written
 
@@ -53,34 +53,25 @@ def test_what_was_given_up_when_a_run_ended_has_not_failed(tmp_path):
         assert campaign.state.calls.failed == 0
 
 
-def first(samples: Samples, request: str = "a", count: int = 4) -> list[int]:
-    """The first numbers that are free."""
-    return list(islice(samples.free(request), count))
+def first_free(*numbers: int, request: str = "a", count: int = 4) -> list[int]:
+    """The first numbers that no call has, where calls of request "a" have these numbers."""
+    calls = Calls()
+    for number in numbers:
+        calls.add(Replied(1, 0, Call("alpha", request="a", sample=number)))
+    return list(islice(calls.free_samples(request), count))
 
 
-def test_numbers_go_on_where_the_log_ends() -> None:
-    """Each prompt has its own."""
-    samples = Samples()
-    samples.add("a", 0)
-    samples.add("a", 1)
-    assert (first(samples), first(samples, "b")) == ([2, 3, 4, 5], [0, 1, 2, 3])
+def test_numbers_of_a_request_go_on_where_the_log_ends() -> None:
+    assert (first_free(0, 1), first_free(0, 1, request="b")) == ([2, 3, 4, 5], [0, 1, 2, 3])
 
 
 def test_a_number_whose_call_never_came_is_free_again() -> None:
-    """Its run ended first; what was answered to it meanwhile is found under the same number."""
-    samples = Samples()
-    samples.add("a", 3)
-    samples.add("a", 1)
-    assert first(samples) == [0, 2, 4, 5]
+    assert first_free(3, 1) == [0, 2, 4, 5]
 
 
 @given(st.lists(st.integers(0, 12)))
-def test_free_are_those_that_were_not_called(numbers: list[int]) -> None:
-    """In whatever order the calls came, and how often."""
-    samples = Samples()
-    for number in numbers:
-        samples.add("a", number)
-    assert first(samples, count=15) == [number for number in range(30) if number not in numbers][:15]
+def test_free_are_the_numbers_that_no_call_has(numbers: list[int]) -> None:
+    assert first_free(*numbers, count=15) == [number for number in range(30) if number not in numbers][:15]
 
 
 CALL = Call(

@@ -4,7 +4,7 @@ from collections import Counter
 
 import numpy as np
 
-from evolve.campaign.ensemble import Ensemble
+from evolve.campaign.folds import Ensemble
 from evolve.config import ModelsSection
 from evolve.types import (
     Asked,

@@ -3,7 +3,7 @@
 import pytest
 
 from evolve import plugins
-from evolve.campaign.fitting import try_settings
+from evolve.campaign.settings import try_settings
 from evolve.config import settings_from
 from evolve.types import ConfigError, Task
 

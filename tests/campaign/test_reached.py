@@ -2,14 +2,14 @@
 
 import pytest
 
-from evolve.campaign.reached import Reached
+from evolve.campaign.folds import LevelsReached
 from evolve.types import Level, SandboxError
 
 STRICT, STANDARD, REDUCED = "strict: namespaces, seccomp", "standard: landlock 7, seccomp", "reduced: a process"
 
 
-def reached(*lines: str, inherited: int = 0) -> Reached:
-    found = Reached(inherited)
+def reached(*lines: str, inherited: int = 0) -> LevelsReached:
+    found = LevelsReached(inherited)
     for line in lines:
         found.add(line)
     return found

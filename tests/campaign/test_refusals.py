@@ -2,7 +2,7 @@
 
 import pytest
 
-from evolve.campaign.refusals import NOTHING_NEW, TIRED, Refusals
+from evolve.campaign.folds import NOTHING_NEW, TIRED, Refusals
 from evolve.types import Evaluation, Origin, Outcome, Record
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from evolve import plugins
-from evolve.campaign.retuning import BETWEEN_RUNS, keys, retune, when
+from evolve.campaign.settings import BETWEEN_RUNS, keys, retune, when
 from evolve.campaign.state import WHILE_RUNNING
 from evolve.config import Settings, settings_from
 from evolve.types import ConfigError, Task

@@ -4,7 +4,8 @@ import pytest
 
 from evolve import plugins
 from evolve.campaign import Campaign
-from evolve.campaign.spending import check_priced, check_spendable, prices_of
+from evolve.campaign.settings import check_priced, check_spendable
+from evolve.campaign.spending import prices_of
 from evolve.config import ModelSection
 from evolve.hookspecs import ModelEntry
 from evolve.models.prices import ModelRates

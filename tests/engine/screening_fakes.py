@@ -12,9 +12,8 @@ from evolve.campaign import Campaign, stream
 from evolve.config import NoveltySection, settings_from
 from evolve.engine.jobs import Jobs, Work
 from evolve.engine.outage import Outage
-from evolve.engine.proposals import Proposer
+from evolve.engine.proposals import Draft, Proposer
 from evolve.engine.recorder import Recorder
-from evolve.engine.screening import Draft
 from evolve.evaluation import Report, encode_report
 from evolve.hookspecs import OperatorEntry
 from evolve.plugins import Plugins, Registered
@@ -134,9 +133,8 @@ class Scene:
         self.jobs = Jobs(campaign, DESCRIPTION)
         self.recorder = Recorder(campaign, self.jobs, Outage(campaign.task.seed.id, 0.0))
         self.operator = Told()
-        self.proposer = Proposer(
-            campaign.task, dict.fromkeys(("write", "mend", "alter"), self.operator), self.recorder.screening
-        )
+        operators = dict.fromkeys(("write", "mend", "alter"), self.operator)
+        self.proposer = Proposer(campaign, operators, self.recorder.screening)
 
     def draft(
         self,

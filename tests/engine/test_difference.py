@@ -3,7 +3,7 @@
 import pytest
 from screening_fakes import Oracle
 
-from evolve.engine.screening import RULES, ask_difference, difference_prompt
+from evolve.engine.proposals import RULES, ask_difference, difference_prompt
 from evolve.types import Program
 
 OLDER = Program({"a.py": "x = 1\ny = 2\n", "b.py": "z = 3\n"})

@@ -131,7 +131,7 @@ def test_the_wait_for_a_tracker_that_never_began_has_an_end(bench):
 def test_the_wait_for_trackers_is_no_time_of_the_campaign(bench, monkeypatch):
     """Its seconds, and so its programs per second, are those of the search."""
     now = [1000.0]
-    monkeypatch.setattr("evolve.campaign.progress.time", SimpleNamespace(monotonic=lambda: now[0]))
+    monkeypatch.setattr("evolve.campaign.campaign.time", SimpleNamespace(monotonic=lambda: now[0], time=lambda: now[0]))
 
     class Late(TrackerThread):
         def wait(self, seconds):
