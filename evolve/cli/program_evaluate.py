@@ -14,13 +14,14 @@ import click
 
 import evolve.task
 from evolve import report, wording
-from evolve.campaign import secret_for, workspace
+from evolve.campaign import logs, secret_for, workspace
 from evolve.cli.machine import devices_option, grant_devices, sandbox_option
 from evolve.cli.output import debug_option, emit, facts, json_option, one_line, quote, say, table
 from evolve.edits.changes import matches, refusal
 from evolve.engine import open_executor
 from evolve.engine.isolation import confine, wanted_level
 from evolve.evaluation.machine import usable_cores
+from evolve.hookspecs import ExecutorRequest
 from evolve.log import EvaluationCache
 from evolve.measuring import Measured, Measuring, trials
 from evolve.plugins import load
@@ -118,10 +119,11 @@ def evaluate_program(
         raise ConfigError(f"task {task.name!r} has no held-out cases. Try: leave --held-out out")
     count = seeds or (1 if task.deterministic else NOISY_SEEDS)
     # Code that may change without a new version has no results to keep.
-    release = load().evaluator_release(task.evaluator)
+    plugins = load()
+    release = plugins.evaluator_release(task.evaluator)
     means, slots = confine(task, wanted_level(sandbox)).means, usable_cores()
     with (
-        open_executor(task, slots, means, workspace(), devices=grant) as executor,
+        open_executor(plugins, ExecutorRequest(task, slots, means, logs(workspace()), grant)) as executor,
         _open_cache(fresh or release is None) as cache,
     ):
         measuring = Measuring(task, executor, executor.describe(), slots, cache, release or "")

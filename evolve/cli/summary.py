@@ -30,6 +30,9 @@ _REASONS = {
 }
 
 
+_REASONS_SHOWN = 3
+
+
 def format_beginning(campaign: Campaign, isolation: str) -> str:
     """Returns the words before the first record; `isolation` is one line with what is missing for a better level."""
     settings, records, members = campaign.settings, campaign.state.progress.records, campaign.settings.models.members
@@ -127,6 +130,15 @@ def _format_unpaid(campaign: Campaign, ending: Ending) -> str:
     return f"{without_remedy(ending.unpaid)}. Try: evolve run --continue {campaign.name} {budget}, or lower the max_tokens of the model in a new campaign."
 
 
+def _format_unusable(campaign: Campaign, ending: Ending) -> str:
+    reasons = [f"{count:,} x {_shorten(reason)}" for reason, count in ending.unusable.items()]
+    more = f"; and {len(reasons) - _REASONS_SHOWN} more reasons" if len(reasons) > _REASONS_SHOWN else ""
+    return (
+        f"No proposal of a model could be evaluated: {'; '.join(reasons[:_REASONS_SHOWN])}{more}. "
+        f"Try: read the replies, evolve model calls {campaign.name}; then use another model"
+    )
+
+
 def _format_options(budget: Sequence[str]) -> str:
     return " ".join(f"--budget {shlex.quote(text)}" for text in budget)
 
@@ -143,6 +155,7 @@ def format_end(campaign: Campaign, ending: Ending, trackers: Sequence[TrackerThr
     lines = [f"campaign {campaign.name} ended: {why} ({programs} evaluated in {duration(campaign.seconds)}{waiting})."]
     lines += [_format_unpaid(campaign, ending)] if ending.unpaid else []
     lines += [f"The last proposal was not evaluated: {_shorten(ending.refusal)}"] if ending.refusal else []
+    lines += [_format_unusable(campaign, ending)] if ending.unusable and ending.answered else []
     tally, best = report.Tally.of(campaign.state.history), report.best(campaign)
     rows = [
         *format_best_program(campaign, best, report.front_line(campaign)),

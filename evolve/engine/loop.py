@@ -7,10 +7,10 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from evolve.campaign import Campaign
@@ -50,7 +50,8 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 class Ending:
     """End of a run: its reason, `finished` where the run had certain steps to do and no others. `left` counts the steps that wait for the next run; `refusal` is
     why the last proposal was not evaluated, where that ended the run. `unpaid` names the call that the budget did not pay for, where that ended the run, and `wanted` is the progress
-    with it. `answered` and `failed` count the run's calls of models, and `failure` is why the last of the failed ones did."""
+    with it. `answered` and `failed` count the run's calls of models, and `failure` is why the last of the failed ones did. `unusable` counts
+    the reasons for which no proposal of a model was evaluated, the most frequent first; empty where one was."""
 
     reason: Reason
     left: int
@@ -60,6 +61,7 @@ class Ending:
     answered: int = 0
     failed: int = 0
     failure: str = ""
+    unusable: Mapping[str, int] = field(default_factory=dict)
 
 
 def run(
@@ -267,6 +269,7 @@ class Run:
             calls["answered"],
             calls["failed"],
             self.recorder.call_error,
+            self.recorder.unusable,
         )
 
 

@@ -5,13 +5,13 @@ A program and every text of an evaluation are in the log in the same transaction
 import logging
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from evolve import novelty
 from evolve.campaign import Campaign
 from evolve.campaign.descriptors import Descriptors
-from evolve.campaign.folds import TIRED
+from evolve.campaign.folds import REFLECTION, TIRED
 from evolve.campaign.state import BOUND, INTEGRITY, NOISE
 from evolve.engine.jobs import Jobs, Work, proposal_origin
 from evolve.engine.metering import Answered
@@ -159,6 +159,8 @@ class Recorder:
         """Calls of models in this run that were `answered`, and that `failed`."""
         self.call_error = ""
         """Error of the last call that failed."""
+        self._unusable = Counter[str]()
+        self._is_model_usable = False
 
     def record_call(self, answered: Answered) -> None:
         """Writes a call of a model."""
@@ -167,6 +169,11 @@ class Recorder:
         self.call_error = call.error or self.call_error
         self._campaign.log.put_texts(answered.texts)
         self._campaign.write(answered.event)
+
+    @property
+    def unusable(self) -> Mapping[str, int]:
+        """Reasons for which proposals of models were not evaluated in this run, the most frequent first; empty where one was evaluated."""
+        return {} if self._is_model_usable else dict(self._unusable.most_common())
 
     def record_machine(self, description: Description) -> None:
         """Writes the run's machine and isolation."""
@@ -197,6 +204,8 @@ class Recorder:
         self._plugin_failures = self._plugin_failures + 1 if draft.plugin_failed else 0
         if self._plugin_failures == PLUGIN_FAILURES:
             self.failure = PluginError(f"{PLUGIN_FAILURES} proposals in a row failed, the last because {reason}")
+        if origin.model and origin.operator != REFLECTION:
+            self._unusable[without_remedy(reason)] += 1
         program = draft.child.program
         if program is not None and self.signatures.get(draft.signature) != program.id:
             self.screening.neighbours.drop(program.id)
@@ -237,6 +246,7 @@ class Recorder:
 
     def _settle(self, work: Work, report: Report) -> Iterator[Settled]:
         self._plugin_failures = 0
+        self._is_model_usable |= bool(work.origin.model)
         signature = work.draft.signature if work.draft else novelty.signature(work.program)
         if report.evaluation.limit:
             # It ran out of a shorter time than its stage's: another operator may propose it again, with all of that time.
