@@ -18,9 +18,9 @@ from evolve.cli.record import open_program
 from evolve.cli.run import open_models
 from evolve.devices import EVERYTHING, Grant
 from evolve.engine import RunRequest, Unwatched, open_executor, open_run
+from evolve.engine.dispatcher import trial_seed
 from evolve.engine.isolation import WantedLevel, confine
 from evolve.engine.isolation import wanted_level as choose_isolation
-from evolve.engine.jobs import trial_seed
 from evolve.evaluation import Description, Job, Report, decode_report, encode_job
 from evolve.hookspecs import ExecutorRequest
 from evolve.measuring import Submits

@@ -76,6 +76,7 @@ def without_circumstances(event: Event) -> Event | None:
 
 def _rules(settings: Mapping[str, Any]) -> dict[str, Any]:
     kept = {key: value for key, value in settings.items() if key not in _NO_RULE}
+    # A recording that answers as its server did makes the same search.
     models = kept.get("models", {})
     if "members" in models:
         members = [{key: member[key] for key in _MEMBER if key in member} for member in models["members"]]

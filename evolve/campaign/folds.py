@@ -32,6 +32,17 @@ from evolve.types import (
 
 REFLECTION = "reflect"
 """The operator that writes lessons; the engine asks it, and no strategy does."""
+HELD_OUT = "held out"
+"""Why a held-out case is measured."""
+TRIES = 3
+"""Failures of the machinery after which a case is not tried again."""
+NOTHING_NEW = 500
+"""Refused proposals in a row after which an operator that was refused itself is asked no more."""
+TIRED = 8
+"""Refusals of one operator in a row from which on it is asked seldom; each so many more halve how often."""
+_HOPELESS = 4 * TIRED
+"""Refusals of one operator in a row after which other programs in the archive do not bring it another chance at once."""
+_MOST_HALVINGS = 8
 
 
 def add_call(progress: Progress, call: Call) -> Progress:
@@ -180,12 +191,6 @@ class Calls:
         return sum(causes.total() for causes in self.retries.values())
 
 
-HELD_OUT = "held out"
-"""Why a held-out case is measured."""
-TRIES = 3
-"""Failures of the machinery after which a case is not tried again."""
-
-
 @dataclass(frozen=True, slots=True)
 class CaseResult:
     """Fitness of a program on a case, larger is better; None where it failed. `seed` is the same of the seed program, None too while
@@ -256,18 +261,9 @@ class Cases:
 
     def agree(self, program: ProgramId) -> bool:
         """Returns whether all held-out cases of a program are known, and on none it is worse than the seed."""
-        found = {result.case: result for result in self.results(program)}
-        known = all((self._seed, case) in self._found for case in self.held_out)
-        return bool(self.held_out) and known and all(case in found and found[case].agrees for case in self.held_out)
-
-
-NOTHING_NEW = 500
-"""Refused proposals in a row after which an operator that was refused itself is asked no more."""
-TIRED = 8
-"""Refusals of one operator in a row from which on it is asked seldom; each so many more halve how often."""
-_HOPELESS = 4 * TIRED
-"""Refusals of one operator in a row after which other programs in the archive do not bring it another chance at once."""
-_MOST_HALVINGS = 8
+        agreeing = {result.case for result in self.results(program) if result.agrees}
+        known = {case for case in self.held_out if (self._seed, case) in self._found}
+        return bool(self.held_out) and known & agreeing == set(self.held_out)
 
 
 @dataclass(slots=True)
@@ -293,39 +289,31 @@ class Refusals:
         """The text that says why the last proposal was refused."""
 
     def ask(self, operator: str, step: int) -> None:
-        """A step asks an operator."""
+        """Notes that a step asks an operator."""
         if operator in self._operators:
             self._operators[operator].step = step
 
     def settle(self, record: Record, *, called: bool) -> None:
-        """A proposal has settled; its step `called` a model."""
-        operator = record.origin.operator
-        if record.evaluation.outcome is not Outcome.SCREENED:
+        """Takes a proposal that has settled, and whether its step `called` a model."""
+        operator, screened = record.origin.operator, record.evaluation.outcome is Outcome.SCREENED
+        if screened:
+            self.why = record.evaluation.feedback
+        else:
             self.unheard = self.heard = 0
-        if record.evaluation.outcome is not Outcome.SCREENED or called:
+        if called or not screened:
             self._operators.pop(operator, None)
-        if record.evaluation.outcome is Outcome.SCREENED:
-            self._refuse(record, called=called)
-
-    def _refuse(self, record: Record, *, called: bool) -> None:
-        self.why = record.evaluation.feedback
-        if called:
-            self.heard += 1
+            self.heard += screened
             return
         self.unheard += 1
-        refused = self._operators.setdefault(record.origin.operator, Refused(step=record.origin.step))
+        refused = self._operators.setdefault(operator, Refused(step=record.origin.step))
         refused.count, refused.why = refused.count + 1, self.why
 
     def renew(self) -> None:
-        """The archive has changed: each may be asked once more at once, unless it was refused too often. In a campaign that improves all the time
-        an operator without work would be asked all the time."""
+        """Lets each operator be asked once more at once, for the archive has changed, unless it was refused too often."""
+        # In a campaign that improves all the time an operator without work would be asked all the time.
         for refused in self._operators.values():
             if refused.count < _HOPELESS or self.unheard >= NOTHING_NEW:
                 refused.step = 0
-
-    def count(self, operator: str) -> int:
-        """Returns how often in a row an operator was refused."""
-        return self._operators[operator].count if operator in self._operators else 0
 
     def list_tired(self) -> dict[str, str]:
         """Returns the operators that are asked seldom, each with the text that says why."""
@@ -351,7 +339,7 @@ class LevelsReached:
         self._inherited = inherited
 
     def add(self, isolation: str) -> None:
-        """A run began on a machine, with this line of means."""
+        """Takes the line of isolation of a run that begins."""
         level = Level.of(isolation)
         own, self._inherited = self._inherited == 0, max(0, self._inherited - 1)
         if level is None:

@@ -50,6 +50,7 @@ def complete_settings(settings: Settings, task: Task, plugins: Plugins, now: flo
 def with_resource(settings: Settings, task: Task, plugins: Plugins) -> Settings:
     """Returns the settings with the resource of the tightest budget, for a strategy that wants to know it, and for the choice of models. It is fixed for the campaign's
     whole life, so that every replay decides alike."""
+    # Seconds differ between two deterministic runs, so that nothing may be learnt from them.
     resource = "programs" if settings.deterministic else tightest(budget_of(settings, task), Progress())
     strategy, models = settings.strategy, settings.models
     if "resource" not in strategy.settings and plugins.strategy_accepts(strategy.name, "resource"):

@@ -80,6 +80,7 @@ def _most(member: ModelSection, prompt: Prompt) -> Cost:
 
 def _count(cost: Cost, budget: Budget, spent: Progress) -> int | None:
     """Returns how many proposals of this cost a budget pays for; by halving, since more proposals are never cheaper."""
+    # A budget says whether it pays for something, and not how often: parts of it may count different resources.
     low, high = 0, _ENDLESS
     if _affords(high, cost, budget, spent):
         return None

@@ -124,7 +124,7 @@ class State:
         self._begin_task(task)
 
     def _begin_task(self, task: Task) -> None:
-        """An empty archive, and no seed that was evaluated."""
+        """Begins with an empty archive, and no evaluated seed."""
         self.task = task
         self.archive = make_archive(task, self._settings)
         self.carries = bool(task.carry) and self._settings.carry
@@ -173,7 +173,8 @@ class State:
         """Returns one more measurement of a noisy task's seed, until there are enough for the noise floor of this machine."""
         if self.task.deterministic or not self.seed_values or self.noise_floor is not None:
             return None
-        asked = sum(_about_noise(step.asked.action) for step in self.steps.values())
+        actions = [step.asked.action for step in self.steps.values()]
+        asked = sum(isinstance(action, Measure) and action.why == NOISE for action in actions)
         if len(self.noise_values) + asked >= self._settings.confirm.seeds:
             return None
         return Measure(about=self.seed_record, program=self.task.seed.id, why=NOISE)
@@ -257,16 +258,16 @@ class State:
                 self._note_request(event.action.request, event.step)
 
     def _reply(self, event: Replied) -> None:
-        """A step that is not finished may run again, and is then answered from here."""
         call = event.call
         self._spent = add_call(self._spent, call)
         self.calls.add(event)
         step = self.steps.get(event.step)
+        # A step that is not finished may run again, and is then answered from here.
         if step is not None and event.index >= 0:
             step.replies[event.index] = call
 
     def _note_request(self, request: str, step: int = 0) -> None:
-        """An event that a person's request led to; an empty one means that none did."""
+        """Notes the person's request that an event came of; an empty id means that there was none."""
         if request:
             self.requests[request] = step
 
@@ -323,7 +324,10 @@ class State:
     def _note_evaluation(self, program: ProgramId, record: Record) -> None:
         """Takes what an evaluation says of its program, beside what the archive makes of it."""
         evaluation = record.evaluation
-        (self.hurried.add if evaluation.limit else self.hurried.discard)(program)
+        if evaluation.limit:
+            self.hurried.add(program)
+        else:
+            self.hurried.discard(program)
         if evaluation.fitness is not None and evaluation.trust == "claimed":
             self.claimed.add(program)
         if self.columns.since and evaluation.outcome not in NOBODYS_FAULT and not record.origin.case:
@@ -363,7 +367,3 @@ class State:
     def open_steps(self) -> Sequence[Step]:
         """Steps to finish first, in their order."""
         return [self.steps[number] for number in sorted(self.steps)]
-
-
-def _about_noise(action: object) -> bool:
-    return isinstance(action, Measure) and action.why == NOISE

@@ -13,7 +13,7 @@ from evolve import report, wording
 from evolve.campaign import Campaign
 from evolve.cli.output import CELL, brief, facts, one_line
 from evolve.config import ModelSection
-from evolve.engine import Ending
+from evolve.engine.loop import Ending
 from evolve.engine.trackers import TrackerThread
 from evolve.log import writer
 from evolve.stop import Amount, Budget, duration, spelled

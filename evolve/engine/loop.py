@@ -17,10 +17,9 @@ from evolve.campaign import Campaign
 from evolve.campaign.folds import REFLECTION
 from evolve.devices.leases import format_needs
 from evolve.engine.dispatcher import Dispatcher, Done, Evaluated, Proposed
-from evolve.engine.jobs import Jobs, Work
 from evolve.engine.metering import NOBODY, Answered, Members
 from evolve.engine.outage import Outage
-from evolve.engine.proposals import Draft, refuse
+from evolve.engine.proposals import Draft, Work, refuse
 from evolve.engine.recorder import Recorder
 from evolve.engine.scheduler import BudgetWatch, Scheduler
 from evolve.engine.steering import INTERVAL, Requests
@@ -78,6 +77,7 @@ def run(
         search.begin(only)
         while True:
             done = search.wait()
+            # One transaction per turn: a crash leaves whole turns, and each step is in the log before it has an effect.
             with campaign.log.transaction():
                 settled = [event for item in done for event in search.settle(item)]
                 asked = [*search.take_requests(), *search.ask()]
@@ -86,6 +86,7 @@ def run(
             for event in settled:
                 watch.settled(campaign, event)
             watch.turned(campaign)
+            # Only now: what settled in the turn of the error is in the log, and was shown.
             if search.recorder.failure is not None:
                 raise search.recorder.failure
             if not search.is_busy:
@@ -103,9 +104,9 @@ class Run:
         self._budget = BudgetWatch(campaign)
         self._outage = Outage(campaign.task.seed.id, campaign.settings.outage.wait_seconds)
         self._scheduler = Scheduler(campaign, self._budget, self._outage, members)
-        self._jobs = Jobs(campaign, self._description)
-        self.recorder = Recorder(campaign, self._jobs, self._outage)
-        self.dispatcher = Dispatcher(campaign, executor, members, self._jobs, self.recorder.screening, self._budget)
+        self.recorder = Recorder(campaign, self._outage)
+        screening, pays_for_child = self.recorder.screening, self._budget.pays_for_child
+        self.dispatcher = Dispatcher(campaign, executor, members, screening, pays_for_child)
         self._requests = Requests(campaign, self.recorder.signatures, os.getpid(), running=True)
         self._reason: Reason | None = None
 
@@ -128,7 +129,7 @@ class Run:
         with self.campaign.log.transaction():
             self._log_circumstances(self._description)
         if not state.seed_record:
-            self.dispatcher.submit(self._jobs.seed())
+            self.dispatcher.submit(self.dispatcher.jobs.seed())
         elif not state.seed_values:
             raise TaskError(
                 f"the seed of campaign {name!r} failed its own evaluator: {state.history.outcome(state.seed_record)}. "
@@ -144,7 +145,7 @@ class Run:
         self.recorder.record_machine(description)
         if self.campaign.state.paused and self._reason is None:
             self.campaign.write(Paused(False))
-        for event in self.dispatcher.models.checks():
+        for event in self.dispatcher.models.checks:
             self.campaign.write(event)
 
     @property
@@ -178,21 +179,22 @@ class Run:
             else:
                 self.dispatcher.submit(outcome)
 
-    def _settle_proposal(self, asked: Asked, future: Future[Sequence[Draft]]) -> Iterable[Settled | Work]:
-        """Returns nothing where the step is one for the next run: nobody can pay for its calls, or no model is left to answer them and the
+    def _settle_proposal(self, asked: Asked, future: Future[Sequence[Draft]]) -> Iterator[Settled | Work]:
+        """Yields nothing where the step is one for the next run: nobody can pay for its calls, or no model is left to answer them and the
         settings say to stop. Lessons may cost more than proposals, and end nothing."""
         match _error_of(future):
             case None:
                 drafts = future.result()
             case Unaffordable() as error if not _reflects(asked):
                 self._budget.unaffordable = str(error)
-                return ()
+                return
             case (Unaffordable() | ModelGone()) as error if self._scheduler.goes_on or isinstance(error, Unaffordable):
                 drafts = [refuse(str(error))]
             case error:
                 self.recorder.failure = error
-                return ()
-        return () if self._reason else self.recorder.record_drafts(asked, drafts)
+                return
+        for outcome in () if self._reason else self.recorder.record_drafts(asked, drafts):
+            yield outcome if isinstance(outcome, Settled) else self.dispatcher.jobs.proposal(asked, outcome)
 
     def _settle_evaluation(self, work: Work, future: Future[bytes]) -> Iterable[Settled | Work]:
         error = _error_of(future)
@@ -205,6 +207,7 @@ class Run:
         """Returns the steps that persons ask for, once a second. Inside a transaction."""
         if not self._requests.due(time.monotonic()):
             return []
+        # An ending run takes requests still, for nobody else may write the log; a program to add waits for the next run.
         self._requests.running = self._reason is None
         asked = self._requests.take(adding=self._reason in (None, "finished"))
         if self._requests.stopped and self._reason not in HASTY:
@@ -235,7 +238,7 @@ class Run:
         if self.recorder.failure is not None:
             return []
         try:
-            asked = self._scheduler.next_steps(self.dispatcher.load())
+            asked = self._scheduler.next_steps(*self.dispatcher.count_steps())
         except EvolveError as error:
             self.recorder.failure = error
             return []

@@ -13,10 +13,11 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
-from functools import lru_cache, partial
+from functools import lru_cache, partial, reduce
 from itertools import islice
 
 from evolve.campaign import Campaign
+from evolve.campaign.folds import add_call
 from evolve.campaign.spending import prices_of
 from evolve.config import ModelSection, ModelsSection, Settings
 from evolve.models.circuit_breaker import CircuitBreaker
@@ -31,7 +32,6 @@ from evolve.types import (
     ConfigError,
     EvolveError,
     Message,
-    ModelDown,
     ModelError,
     ModelGone,
     Part,
@@ -181,13 +181,10 @@ def naming(name: str) -> Iterator[None]:
     """Adds the name of a model to the errors that are raised inside."""
     try:
         yield
-    except ModelDown as error:
-        spent = (error.usage, error.attempts, error.seconds)
-        raise ModelDown(add_name(name, str(error)), *spent, retry_after=error.retry_after) from error
-    except ModelError as error:
-        raise type(error)(add_name(name, str(error)), error.usage, error.attempts, error.seconds) from error
     except EvolveError as error:
-        raise type(error)(add_name(name, str(error))) from error
+        # In place: what a failed call has cost stays with its error.
+        error.args = (add_name(name, str(error)),)
+        raise
 
 
 def add_name(name: str, message: str) -> str:
@@ -235,17 +232,14 @@ class MeteredModels:
         self.tell = tell
         self.cancelled = cancelled
         self.prices = {member.name: prices_of(member.section) for member in members}
-        checks = sum_costs(self.prices[member.name].cost(member.checked, 0.0) for member in self._with_checks())
-        self.ledger = Ledger(campaign.budget, checks.after(campaign.state.progress))
+        self.checks = [
+            Replied(0, ABANDONED, _describe_check(member)) for member in members if member.checked.prompt_tokens
+        ]
+        """Calls that checked the models, for the log."""
+        spent = reduce(add_call, (check.call for check in self.checks), campaign.state.progress)
+        self.ledger = Ledger(campaign.budget, spent)
         self._samples: dict[str, Iterator[int]] = {}
         self._numbering = threading.Lock()
-
-    def _with_checks(self) -> list[Member]:
-        return [member for member in self._members if member.checked.prompt_tokens]
-
-    def checks(self) -> Sequence[Replied]:
-        """Returns the calls that checked the models, for the log. Main thread, before anything is asked."""
-        return [Replied(0, ABANDONED, check_of(member)) for member in self._with_checks()]
 
     def callers(self, asked: Asked) -> Callable[[str], Caller]:
         """Returns the function by which a step's operator gets a model for a purpose."""
@@ -491,7 +485,7 @@ def format_vector(vector: Sequence[float]) -> str:
     return json.dumps([float(f"{value / length:.8g}") for value in vector])
 
 
-def check_of(member: Member) -> Call:
+def _describe_check(member: Member) -> Call:
     """Returns the check of a model as a call."""
     usage = member.checked
     return Call(

@@ -14,12 +14,14 @@ from evolve import hardware, novelty
 from evolve.campaign import Campaign
 from evolve.config import PromptsSection
 from evolve.edits import changes
+from evolve.evaluation import Job
 from evolve.novelty import SketchIndex, VectorIndex, pack_vector, sketch
 from evolve.novelty.indexes import MINIMA
 from evolve.plugins import Plugins, guarded
 from evolve.prompts.quoting import fence_text, quote_inline
 from evolve.protocols import Caller, Context, Operator
 from evolve.types import (
+    Asked,
     Child,
     EditError,
     Message,
@@ -30,6 +32,7 @@ from evolve.types import (
     Program,
     ProgramId,
     Prompt,
+    Propose,
     RecordId,
     Section,
     Selection,
@@ -65,13 +68,12 @@ class Fingerprint:
 @dataclass(frozen=True, slots=True)
 class Draft:
     """One child of a step, as child `index` of `count`. `refusal` says why it is not evaluated; `plugin_failed` that a plugin
-    broke. `descriptors` are those of the default axes, where the task declares none."""
+    broke."""
 
     index: int
     count: int
     child: Child
     signature: str = ""
-    descriptors: dict[str, float] = field(default_factory=dict)
     refusal: str = ""
     plugin_failed: bool = False
     fingerprint: Fingerprint = field(default_factory=Fingerprint)
@@ -80,6 +82,35 @@ class Draft:
 def refuse(reason: str, *, plugin_failed: bool = False) -> Draft:
     """Returns the draft of a step that has no child."""
     return Draft(0, 1, Child(None), refusal=reason, plugin_failed=plugin_failed)
+
+
+def proposal_origin(asked: Asked, draft: Draft) -> Origin:
+    """Returns the origin of a draft."""
+    assert isinstance(asked.action, Propose), "only a proposal has drafts"
+    selection = asked.action.selection
+    return Origin(
+        "proposal",
+        asked.step,
+        draft.index,
+        draft.count,
+        island=selection.island,
+        operator=selection.operator,
+        model=selection.model,
+        parents=selection.parents,
+        inspirations=selection.inspirations,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A job with its origin, its program, and the ids of the artifacts that its parent left. `tries` counts how often the machinery failed it."""
+
+    origin: Origin
+    program: Program
+    job: Job
+    draft: Draft | None = None
+    carried: Mapping[str, str] = field(default_factory=dict)
+    tries: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +140,6 @@ class Proposer:
         self._campaign = campaign
         self._operators = operators
         self._screening = screening
-        self._seed_hash = novelty.minhash(campaign.task.seed)
 
     def propose(self, selection: Selection, context: Context) -> Sequence[Draft]:
         """Returns the drafts of a step; one refused draft when there is no child. Raises `ModelGone` and `Unaffordable`, of which no draft
@@ -160,8 +190,10 @@ class Proposer:
         if reason:
             return replace(draft, signature=signature, refusal=reason)
         fingerprint, reason = screening.fingerprint(program, family)
-        descriptors = {} if self._campaign.task.axes else dict(novelty.describe(program, self._seed_hash))
-        return replace(draft, signature=signature, descriptors=descriptors, fingerprint=fingerprint, refusal=reason)
+        if not self._campaign.task.axes:
+            # Computed on this thread, so that the main thread finds it in the cache when the program settles.
+            novelty.minhash(program)
+        return replace(draft, signature=signature, fingerprint=fingerprint, refusal=reason)
 
 
 def _program_id(context: Context, record: RecordId) -> ProgramId:

@@ -2,7 +2,6 @@
 
 A program and every text of an evaluation are in the log in the same transaction as the record that names them, and so is each ruling with the record that calls for it."""
 
-import logging
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,12 +10,11 @@ from dataclasses import dataclass, replace
 from evolve import novelty
 from evolve.campaign import Campaign
 from evolve.campaign.descriptors import Descriptors
-from evolve.campaign.folds import REFLECTION, TIRED
+from evolve.campaign.folds import REFLECTION
 from evolve.campaign.state import BOUND, INTEGRITY, NOISE
-from evolve.engine.jobs import Jobs, Work, proposal_origin
 from evolve.engine.metering import Answered
 from evolve.engine.outage import Outage, may_retry
-from evolve.engine.proposals import Draft, Fingerprint, Screening
+from evolve.engine.proposals import Draft, Fingerprint, Screening, Work, proposal_origin
 from evolve.evaluation import Report, decode_report
 from evolve.sandbox.output import quoted, readable
 from evolve.statistics import noise_floor
@@ -131,7 +129,6 @@ class Rulings:
             self._campaign.write(replace(machine, noise_floor=noise_floor(values)))
 
 
-_log = logging.getLogger(__name__)
 _COMPILER_ERROR = re.compile(r"^.+\b(?:fatal )?error: .+$", re.MULTILINE)
 _PLACE = re.compile(r'File "([^"]+)", line (\d+)')
 PLUGIN_FAILURES = 5
@@ -141,9 +138,8 @@ PLUGIN_FAILURES = 5
 class Recorder:
     """Writes records. Main thread, inside a transaction; it also knows which programs are under way."""
 
-    def __init__(self, campaign: Campaign, jobs: Jobs, outage: Outage) -> None:
+    def __init__(self, campaign: Campaign, outage: Outage) -> None:
         self._campaign = campaign
-        self._jobs = jobs
         self._outage = outage
         self._state = campaign.state
         self._task = campaign.task
@@ -181,8 +177,8 @@ class Recorder:
         floor = machine.noise_floor if machine is not None and machine.hardware == description.hardware else None
         self._campaign.write(MachineMeasured(description.hardware, floor, description.isolation))
 
-    def record_drafts(self, asked: Asked, drafts: Sequence[Draft]) -> Iterator[Settled | Work]:
-        """Yields a record, or the work to evaluate it, for each draft of a step that has not settled before."""
+    def record_drafts(self, asked: Asked, drafts: Sequence[Draft]) -> Iterator[Settled | Draft]:
+        """Yields the record of each draft of a step that is refused, and the others, which are to be evaluated; none that has settled before."""
         done = self._state.steps[asked.step].settled
         for draft in [draft for draft in drafts if draft.index not in done]:
             origin = proposal_origin(asked, draft)
@@ -191,8 +187,9 @@ class Recorder:
                 yield self._refuse(origin, draft, reason)
                 continue
             assert draft.child.program is not None, "a draft without a program is refused"
+            # Known from now on, so that a sibling that reads the same is refused while this one is evaluated.
             self.signatures[draft.signature] = draft.child.program.id
-            yield self._jobs.proposal(asked, draft)
+            yield draft
 
     def _find_duplicate(self, draft: Draft) -> str:
         # It, or one that reads the same, may have been proposed since the draft was screened.
@@ -210,20 +207,7 @@ class Recorder:
         if program is not None and self.signatures.get(draft.signature) != program.id:
             self.screening.neighbours.drop(program.id)
         evaluation = Evaluation.failed(Outcome.SCREENED, self._campaign.log.put_text(reason), stage="screen")
-        event = self._append(origin, None, evaluation, draft.child)
-        if program is None:
-            self._warn_tired(origin.operator, reason)
-        return event
-
-    def _warn_tired(self, operator: str, reason: str) -> None:
-        # Once, until something that it made is evaluated; where it is the only operator, the campaign's end says so.
-        tired = self._state.refusals.count(operator) == TIRED
-        if tired and len(self._campaign.usable_operators) > 1:
-            _log.warning(
-                "operator %r has nothing to do, and is asked seldom until the archive changes: %s",
-                operator,
-                without_remedy(reason),
-            )
+        return self._append(origin, None, evaluation, draft.child)
 
     def record_report(self, work: Work, result: bytes) -> Iterator[Settled | Work]:
         """Yields the record of an evaluation; or the work again, where the machinery failed it."""
@@ -266,8 +250,7 @@ class Recorder:
 
     def _complete_descriptors(self, work: Work, report: Report) -> Report:
         """Completes a report with a number for each axis of the archive; a program that has none for one of them is INVALID."""
-        from_text = work.draft.descriptors if work.draft else None
-        evaluation = self._descriptors.complete(report.evaluation, lambda: work.program, from_text)
+        evaluation = self._descriptors.complete(report.evaluation, lambda: work.program)
         missing = self._descriptors.missing(evaluation)
         evaluated = work.job.kind == "evaluate" and evaluation.outcome is Outcome.OK
         if not (missing and evaluated):

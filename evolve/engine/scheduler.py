@@ -24,19 +24,6 @@ LAST_MEASUREMENTS = 20
 Action = TypeVar("Action", Propose, Measure, Rearrange)
 
 
-@dataclass(frozen=True, slots=True)
-class Load:
-    """Steps under way: those in evaluation or on their way to it, and those that wait for a model, by its name."""
-
-    evaluating: int
-    calling: Mapping[str, int]
-
-    @property
-    def total(self) -> int:
-        """Number of all steps that are under way."""
-        return self.evaluating + sum(self.calling.values())
-
-
 @dataclass(slots=True)
 class FreeRoom:
     """Room for new steps: in evaluation, and with each model. Where evaluation has none, models are asked on while fewer
@@ -141,20 +128,22 @@ class Scheduler:
         """True where another model is left to propose after one is gone, or the settings say to do without."""
         return bool(self._members.proposing) or self._campaign.settings.outage.then == "offline"
 
-    def next_steps(self, load: Load) -> list[Asked]:
-        """Returns new steps for the room that is left; appends each to the log. A canary waits for no room. Inside a transaction."""
+    def next_steps(self, evaluating: int, calling: Mapping[str, int]) -> list[Asked]:
+        """Returns new steps for the room that is left; appends each to the log. `evaluating` steps are in evaluation or on their way to it, and
+        so many wait for each model. A canary waits for no room. Inside a transaction."""
         if self._outage.is_suspected:
             canary = self._outage.canary(self._state.seed_record)
             return [self._append(canary)] if canary else []
         asked: list[Asked] = []
+        # Two deterministic runs must ask in the same state, whatever their workers' speed.
         one_by_one = self._campaign.settings.deterministic
-        free = self._free(load)
+        free = self._free(evaluating, calling)
         while free.is_left and not (asked and one_by_one):
             action = self._next_action(free)
             if action is None or not free.take(action):
                 break
             asked.append(self._append(action))
-        if not asked and not load.total:
+        if not asked and not evaluating and not any(calling.values()):
             self._explain_idleness()
         return asked
 
@@ -166,13 +155,13 @@ class Scheduler:
                 "Try: use another strategy, or mend its `ask`"
             )
 
-    def _free(self, load: Load) -> FreeRoom:
+    def _free(self, evaluating: int, calling: Mapping[str, int]) -> FreeRoom:
         """Returns the room that the steps under way leave."""
         members, settings = self._members, self._campaign.settings
-        calls = {name: members[name].steps - load.calling.get(name, 0) for name in members.proposing}
+        calls = {name: members[name].steps - calling.get(name, 0) for name in members.proposing}
         if settings.deterministic:
-            return FreeRoom(1 - load.total, calls)
-        return FreeRoom(settings.workers * (1 + WAITING) - load.evaluating, calls, members.ahead)
+            return FreeRoom(1 - evaluating - sum(calling.values()), calls)
+        return FreeRoom(settings.workers * (1 + WAITING) - evaluating, calls, members.ahead)
 
     def last_measurement(self) -> list[Asked]:
         """Asks for one measurement that the campaign's best still lacks at its end: until it is sure, then the cases. Inside a transaction."""
@@ -264,6 +253,7 @@ class Scheduler:
     def _is_within_share(self) -> bool:
         # Counted in seconds; in records where two runs must decide alike.
         share, progress = self._campaign.settings.confirm.share, self._state.progress
+        # Those that wait count at the mean: a burst of new elites would otherwise fill all workers with measurements.
         waiting = sum(isinstance(step.asked.action, Measure) for step in self._state.steps.values())
         if self._campaign.settings.deterministic:
             return progress.measurements + waiting <= share * (progress.records + waiting)

@@ -75,6 +75,7 @@ class Requests:
         self._asked = []
         for letter in self._inbox.letters():
             if isinstance(letter.request.wish, Add) and not adding:
+                # What comes after it may be about it.
                 break
             self._answers.append((letter, self._carry_out(letter.request)))
         return self._asked
@@ -87,6 +88,7 @@ class Requests:
 
     def _carry_out(self, request: Request) -> Answer:
         """Carries out a request, or says why not."""
+        # Its process ended between the log and the inbox.
         if request.id in self._campaign.state.requests:
             return self._answer_again(request)
         try:

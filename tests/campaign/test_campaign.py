@@ -9,6 +9,7 @@ import pytest
 
 from evolve import plugins
 from evolve.campaign import Campaign, stream
+from evolve.campaign.campaign import Clock
 from evolve.campaign.digest import without_circumstances
 from evolve.stop import Until
 from evolve.types import Call, ConfigError, Opened, Replied, SettingsChanged, TaskChanged, Wait
@@ -240,3 +241,16 @@ def test_reading_a_campaign_needs_none_of_its_packages(tmp_path: Path, missing: 
         assert campaign.strategy.ask(campaign.view(0.0), stream(0, 0, "ask")) == Wait()
     with pytest.raises(ConfigError, match=r"^no (strategy|operator) is called '(islands|perturb_literals)'"):
         Campaign.open(name, lacking, tmp_path, readonly=False)
+
+
+def test_a_clock_that_rests_stands_still_and_goes_on_from_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To rest twice, or to wake what is awake, changes nothing."""
+    now = 100.0
+    monkeypatch.setattr("evolve.campaign.campaign.time.monotonic", lambda: now)
+    clock = Clock(7.0)
+    told = []
+    for later, act in ((3.0, clock.wake), (1.0, clock.rest), (5.0, clock.rest), (5.0, clock.wake), (2.0, clock.wake)):
+        now += later
+        act()
+        told.append(clock.seconds)
+    assert told == [10.0, 11.0, 11.0, 11.0, 13.0]
