@@ -82,7 +82,7 @@ class Request:
 @dataclass(frozen=True, slots=True)
 class Answer:
     """Result of a request; `told` says it to a person, with the remedy where it was refused. `records` are those that were ruled
-    about, or have what was to be added already; `step` is the one that evaluates what was added. `former` was the best record before and
+    about; `step` is the one that evaluates what was added. `former` was the best record before and
     `best` is it now, with the fitness as the user writes it."""
 
     request: str

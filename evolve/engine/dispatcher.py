@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 from evolve import novelty
 from evolve.campaign import Campaign, stream
 from evolve.campaign.settings import reflection_operators
-from evolve.engine.metering import Answered, Members, MeteredModels
+from evolve.engine.members import Members
+from evolve.engine.metering import Answered, MeteredModels
 from evolve.engine.proposals import Draft, Proposer, Screening, Work, proposal_origin
 from evolve.evaluation import Job, encode_job
 from evolve.protocols import Context, Executor

@@ -17,7 +17,8 @@ from evolve.campaign import Campaign
 from evolve.campaign.folds import REFLECTION
 from evolve.devices.leases import format_needs
 from evolve.engine.dispatcher import Dispatcher, Done, Evaluated, Proposed
-from evolve.engine.metering import NOBODY, Answered, Members
+from evolve.engine.members import NOBODY, Members
+from evolve.engine.metering import Answered
 from evolve.engine.outage import Outage
 from evolve.engine.proposals import Draft, Work, refuse
 from evolve.engine.recorder import Recorder

@@ -12,7 +12,7 @@ from evolve.config import ExecutorSection, Settings
 from evolve.devices import EVERYTHING, Grant
 from evolve.engine.isolation import Confinement, WantedLevel, confine, confine_campaign, is_harmless
 from evolve.engine.loop import Ending, run
-from evolve.engine.metering import NOBODY, Members
+from evolve.engine.members import NOBODY, Members
 from evolve.engine.trackers import TrackerThread, Watch, make_trackers, track
 from evolve.hookspecs import ExecutorRequest
 from evolve.plugins import Plugins

@@ -9,7 +9,7 @@ from typing import Any, TypeGuard, TypeVar
 
 from evolve.campaign import Campaign, best_confirmed, stream
 from evolve.campaign.folds import NOTHING_NEW, REFLECTION
-from evolve.engine.metering import NOBODY, Members
+from evolve.engine.members import NOBODY, Members
 from evolve.engine.outage import Outage
 from evolve.plugins import guarded
 from evolve.stop import Amount

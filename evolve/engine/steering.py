@@ -93,8 +93,6 @@ class Requests:
             return self._answer_again(request)
         try:
             return self._do(request)
-        except KnownProgram as error:
-            return Answer(request.id, accepted=False, told=str(error), records=(error.record,) if error.record else ())
         except EvolveError as error:
             return Answer(request.id, accepted=False, told=str(error))
 
@@ -156,14 +154,6 @@ class Requests:
         return Answer(request, accepted=True, told=f"changed: {', '.join(wish.assignments)}")
 
 
-class KnownProgram(ConfigError):
-    """Refusal of a program that the campaign has, as `record`; 0 while it is evaluated."""
-
-    def __init__(self, message: str, record: int) -> None:
-        super().__init__(message)
-        self.record = record
-
-
 def import_program(campaign: Campaign, wish: Add, request: str, signatures: MutableMapping[str, ProgramId]) -> Asked:
     """Writes the step that evaluates a person's program, and stores the program. Raises `ConfigError`.
     `signatures` are those of all programs that are known or under way. Inside a transaction."""
@@ -198,7 +188,7 @@ def _check_new(
     record = campaign.state.columns.first_records().get(known, 0)
     alike = "it is" if known == program.id else "but for spacing and comments it is"
     which = f"{campaign.name}/{record}" if record else "one that is being evaluated"
-    raise KnownProgram(f"the program is known: {alike} {which}. Try: add another one", record)
+    raise ConfigError(f"the program is known: {alike} {which}. Try: add another one")
 
 
 def _least_filled(state: State) -> int:

@@ -13,7 +13,7 @@ from model_fakes import FakeModel, Writes, members, spent, with_operators
 from evolve import plugins
 from evolve.config import settings_from
 from evolve.engine import run
-from evolve.engine.metering import Members
+from evolve.engine.members import Members
 from evolve.hookspecs import OperatorEntry
 from evolve.models.prices import Cost
 from evolve.plugins import Registered
