@@ -21,7 +21,7 @@ from evolve.campaign.digest import digest
 from evolve.campaign.folds import NOTHING_NEW, Ensemble
 from evolve.campaign.history import Past, Reader
 from evolve.campaign.settings import budget_of, calls_end_budget, complete_settings, operators_of, try_settings
-from evolve.campaign.state import State
+from evolve.campaign.state import NOT_FOLDED, State
 from evolve.campaign.workspace import existing_path, new_path, secret_for
 from evolve.config import Settings, restore_settings
 from evolve.log import Log, begin
@@ -174,8 +174,11 @@ class Campaign:
         before, until = self.events, self.log.count()
         if until == before:
             return 0
-        if _changes(self.log, before, until):
-            # What the fold makes of an event may depend on the settings of now.
+        changes = _changes(self.log, before, until)
+        if all(change.changes.keys() <= NOT_FOLDED for change in changes):
+            self.settings = _apply(self.settings.model_dump(mode="json"), changes)
+        else:
+            # What the fold makes of earlier events, too, depends on the other settings.
             self._begin(first_event(self.log), _changes(self.log, 0, until))
         self._fold(until)
         return until - before
