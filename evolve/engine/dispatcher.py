@@ -92,7 +92,7 @@ class Jobs:
             origin = replace(origin, island=first.island, parents=first.parents)
         program = self._state.reader.program(measure.program)
         if measure.case:
-            return self._on_case(origin, program)
+            return self._work(origin, program)
         about = self._state.reader.settled(measure.about).record.evaluation
         if measure.stage != "certify":
             return self._work(origin, program, stage=measure.stage, carried=about.carried)
@@ -133,16 +133,6 @@ class Jobs:
         artifacts = self._state.reader.settled(parents[0]).record.evaluation.artifacts
         return {name: artifacts[name] for name in self._task.carry if name in artifacts}
 
-    def _on_case(self, origin: Origin, program: Program) -> Work:
-        # The search sees nothing of a case. Its seed is always the same, and it has no thresholds: what differs is the program.
-        held_out = self._cases.get(origin.case)
-        seed = trial_seed(self._seed, self._task, origin)
-        parameters = Parameters(held_out.parameters if held_out else self._task.parameters)
-        split: Split = "held_out" if held_out else "search"
-        trial = Trial(seed, split=split, parameters=parameters, secret=self._secret)
-        job = Job(f"{origin.step}.{origin.index}", "evaluate", trial, files=program.files, ungated=True)
-        return Work(origin, program, job)
-
     def _work(
         self,
         origin: Origin,
@@ -151,15 +141,22 @@ class Jobs:
         stage: str = "",
         carried: Mapping[str, str] | None = None,
     ) -> Work:
-        """Returns the evaluation by the whole cascade, or by one stage of it."""
-        seed = trial_seed(self._seed, self._task, origin)
-        split: Split = "confirm" if origin.kind == "measurement" else "search"
-        left = Carried(
-            {name: json.loads(self._state.reader.text(TextId(text))) for name, text in (carried or {}).items()}
+        """Returns the evaluation by the whole cascade, or by one stage of it; on the origin's case, where it has one."""
+        held_out = self._cases.get(origin.case)
+        split: Split = "held_out" if held_out else "search"
+        if origin.kind == "measurement" and not origin.case:
+            split = "confirm"
+        left = {name: json.loads(self._state.reader.text(TextId(text))) for name, text in (carried or {}).items()}
+        trial = Trial(
+            trial_seed(self._seed, self._task, origin),
+            split=split,
+            parameters=Parameters(held_out.parameters if held_out else self._task.parameters),
+            carried=Carried(left),
+            secret=self._secret,
         )
-        parameters = Parameters(self._task.parameters)
-        trial = Trial(seed, split=split, parameters=parameters, carried=left, secret=self._secret)
-        job = Job(f"{origin.step}.{origin.index}", "evaluate", trial, files=program.files, stage=stage)
+        # No threshold ends an evaluation on a case early: what is compared there is the program, and not what the search wants.
+        ungated = bool(origin.case)
+        job = Job(f"{origin.step}.{origin.index}", "evaluate", trial, files=program.files, stage=stage, ungated=ungated)
         return Work(origin, program, job, carried=carried or {})
 
 

@@ -5,7 +5,7 @@ Nothing here starts anything; every decision is an `Asked` in the log before it 
 import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeGuard, TypeVar
+from typing import Any, TypeGuard
 
 from evolve.campaign import Campaign, best_confirmed, stream
 from evolve.campaign.folds import NOTHING_NEW, REFLECTION
@@ -20,8 +20,6 @@ WAITING = 2
 """Steps that wait for each evaluation worker, so that none is ever idle."""
 LAST_MEASUREMENTS = 20
 """Measurements that a run may still make of its best when the budget is spent."""
-
-Action = TypeVar("Action", Propose, Measure, Rearrange)
 
 
 @dataclass(slots=True)
@@ -264,27 +262,19 @@ class Scheduler:
 def check_action(campaign: Campaign, action: object) -> Propose | Measure | Rearrange:
     """Returns what a strategy asked for as the log would hold it. Raises `ValueError` for what cannot be done: an action in the log is where
     every later run would begin."""
-    match action:
-        case Propose():
-            propose = _read_back(action)
-            _check_selection(campaign, propose.selection)
-            return propose
-        case Measure():
-            measure = _read_back(action)
-            _check_measure(campaign, measure)
-            return measure
-        case Rearrange():
-            rearrange = _read_back(action)
-            _check_arrangement(campaign, rearrange)
-            return rearrange
-    raise ValueError(f"for a {type(action).__name__}, wanted Propose, Measure, Rearrange or Wait")
-
-
-def _read_back(action: Action) -> Action:
+    if not isinstance(action, Propose | Measure | Rearrange):
+        raise ValueError(f"for a {type(action).__name__}, wanted Propose, Measure, Rearrange or Wait")
     try:
-        logged: Action = decode(type(action), encode(action))
+        logged: Propose | Measure | Rearrange = decode(type(action), encode(action))
     except ValueError as error:
         raise ValueError(f"for a {type(action).__name__} that the log cannot hold: {error}") from error
+    match logged:
+        case Propose(selection=selection):
+            _check_selection(campaign, selection)
+        case Measure():
+            _check_measure(campaign, logged)
+        case Rearrange():
+            _check_arrangement(campaign, logged)
     return logged
 
 
