@@ -65,7 +65,7 @@ class Clock:
 
     @property
     def seconds(self) -> float:
-        """Until now, or until it rests."""
+        """Seconds until now, or until the campaign rests."""
         now = time.monotonic() if self._resting_since is None else self._resting_since
         return now - self._started
 
@@ -130,7 +130,7 @@ class Campaign:
         self.ensemble = Ensemble(self.settings.models)
         self.state = State(self.first_task, self.settings, Reader(self.log), self._tell)
         self.events = 0
-        """How many events the state has taken."""
+        """Number of events that the state has taken."""
 
     @classmethod
     def create(

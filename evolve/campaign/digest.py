@@ -30,7 +30,7 @@ _NO_RULE = ("task", "workers", "judges", "budget", "trackers")
 ends, and who is told of it."""
 
 _MEMBER = ("name", "weight", "max_tokens", "context_tokens")
-"""What decides of a model: which is asked, and what it is asked. Where its answers come from does not: they are in the log, whether a server gave them or a recording."""
+"""Settings of a model that decide which model is asked, and what. The source of its answers decides nothing: they are in the log, from a server or a recording."""
 
 
 def digest(events: Iterable[Event]) -> str:

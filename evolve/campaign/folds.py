@@ -284,7 +284,7 @@ class Refusals:
         self.unheard = 0
         """Refusals in a row, of all operators, for which no model was called."""
         self.heard = 0
-        """And for which one was."""
+        """Refusals in a row, of all operators, for which a model was called."""
         self.why = ""
         """The text that says why the last proposal was refused."""
 
@@ -335,7 +335,7 @@ class LevelsReached:
         self.best: Level | None = None
         """The best one that any of its records may have; None before the first run, and where none is known."""
         self.least: Level | None = None
-        """What its own runs have reached, and every further one must."""
+        """The level that its own runs have reached, and that every further one must reach."""
         self._inherited = inherited
 
     def add(self, isolation: str) -> None:

@@ -19,7 +19,7 @@ from evolve.types import RecordId, StoreError, canonical
 from evolve.types.codec import decode, encode, tag_union_member
 
 PERSON = "person"
-"""Who made a ruling or wrote a lesson, where a request asked for it."""
+"""Author of a ruling or a lesson that a request asked for."""
 
 
 @tag_union_member

@@ -41,11 +41,11 @@ from evolve.types import (
 )
 
 BOUND = "bound"
-"""Who quarantines a program that is beyond the proven bound."""
+"""Author of the quarantine of a program that is beyond the proven bound."""
 INTEGRITY = "integrity"
-"""Who quarantines a program that the evaluator has tagged."""
+"""Author of the quarantine of a program that the evaluator has tagged."""
 FOUND = frozenset({BOUND, INTEGRITY})
-"""Whose rulings rest on what a version of the task has found, and are void under the next one."""
+"""Authors whose rulings rest on the findings of one version of the task, and are void under the next one."""
 WHILE_RUNNING = frozenset({"budget", "workers"})
 """Settings that may change while a run goes on."""
 NOT_FOLDED = WHILE_RUNNING | {"judges"}
@@ -91,10 +91,10 @@ class State:
         self.reader = reader
         self.lessons: list[Lesson] = []
         self.calls = Calls()
-        self.told = 0
-        """How many records there are to learn from: all but those of reflections."""
-        self.reflected = 0
-        """What `told` was when lessons were asked for last."""
+        self.records_to_learn = 0
+        """Number of records to learn from: all but those of reflections."""
+        self.records_learnt = 0
+        """Value of `records_to_learn` when lessons were asked for last."""
         self.hurried: set[ProgramId] = set()
         """Programs that timed out under a shorter limit than their stage's, and were not evaluated otherwise."""
         self.quarantined: dict[ProgramId, Ruled] = {}
@@ -104,12 +104,12 @@ class State:
         self.paused = False
         """A person wants nothing to be started."""
         self.former: list[RecordId] = []
-        """What `elites` said before `TaskChanged`."""
+        """Result of `elites` before `TaskChanged`."""
         self.evaluated: set[ProgramId] = set()
         """Programs that were evaluated since `TaskChanged`; empty before the first."""
         self._spent = Progress()
         self.seconds = 0.0
-        """How long the campaign had run at the last event, over all its runs."""
+        """Seconds that the campaign had run at the last event, over all its runs."""
         self.steps: dict[int, Step] = {}
         self.last_step = 0
         self.difference: Difference | None = None
@@ -118,7 +118,7 @@ class State:
         """The levels of isolation of its runs."""
         self.seed_values: list[float] = []
         self.noise_values: list[float] = []
-        """Those of `seed_values` that were measured on the present hardware class."""
+        """The part of `seed_values` that was measured on the present hardware class."""
         self._settings = settings
         self._tell = tell
         self._begin_task(task)
@@ -134,11 +134,11 @@ class State:
         self.seed_record: RecordId = 0
         """The record of the task's seed; 0 while it has not settled."""
         self.seed_seconds: float | None = None
-        """How long the evaluation of that record took."""
+        """Seconds of the evaluation of that record."""
         self.seed_values.clear()
         self.noise_values.clear()
         self.derived = BoundedCache()
-        """What was made of records, as this version of the task has evaluated them."""
+        """Cache of values derived from records, as this version of the task has evaluated them."""
         self.refusals = Refusals()
 
     @property
@@ -163,29 +163,6 @@ class State:
     def noise_floor(self) -> float | None:
         """Spread of equal measurements on this machine, in the fitness's unit; None until it is known."""
         return self.machine.noise_floor if self.machine else None
-
-    @property
-    def seed_is_measured(self) -> bool:
-        """True where the seed has passed, and a noisy task's noise floor is known."""
-        return bool(self.seed_values) and (self.task.deterministic or self.noise_floor is not None)
-
-    def noise_measurement(self) -> Measure | None:
-        """Returns one more measurement of a noisy task's seed, until there are enough for the noise floor of this machine."""
-        if self.task.deterministic or not self.seed_values or self.noise_floor is not None:
-            return None
-        actions = [step.asked.action for step in self.steps.values()]
-        asked = sum(isinstance(action, Measure) and action.why == NOISE for action in actions)
-        if len(self.noise_values) + asked >= self._settings.confirm.seeds:
-            return None
-        return Measure(about=self.seed_record, program=self.task.seed.id, why=NOISE)
-
-    def case_measurement(self) -> Measure | None:
-        """Returns a measurement of the best on a case that it was not measured on, when its score is as sure as it must be."""
-        best = self.archive.best if self.cases.wanted else None
-        if best is None or best.reported is None:
-            return None
-        under_way = [step.asked.action for step in self.steps.values() if isinstance(step.asked.action, Measure)]
-        return self.cases.due(best.program, best.record, under_way, seed=self.seed_record)
 
     def settle(self, record: Record) -> Settled:
         """Takes the live step: the archive takes a record, unless it was evaluated on a case; returns the event that says so."""
@@ -251,7 +228,7 @@ class State:
             case Measure(case=""):
                 self.archive.mark_asked(event.action)
             case Propose(selection=selection) if selection.operator == REFLECTION:
-                self.reflected = self.told
+                self.records_learnt = self.records_to_learn
             case Propose(selection=selection):
                 self.refusals.ask(selection.operator, event.step)
             case Import():
@@ -336,7 +313,7 @@ class State:
     def _record(self, record: Record, insertion: Insertion) -> None:
         self.columns.append(record, insertion, self._spent)
         # Lessons about lessons would keep the model busy with itself.
-        self.told += record.origin.operator != REFLECTION
+        self.records_to_learn += record.origin.operator != REFLECTION
         self.last_step = max(self.last_step, record.origin.step)
         if record.origin.kind == "seed" and record.evaluation.outcome is not Outcome.INTERNAL:
             self.seed_record, self.seed_seconds = record.id, record.evaluation.seconds

@@ -15,7 +15,7 @@ from evolve.types import PROPOSE, ConfigError, EvolveError, ModelError, ModelGon
 FAILED_IN_A_ROW = 20
 """Calls of a model that fail in a row, after which it is asked no more in this run."""
 AHEAD = 4
-"""For so many calls in flight, one proposal more is prepared, and one more may wait for evaluation before models are asked no more."""
+"""Number of calls in flight for which one proposal more is prepared, and one more may wait for evaluation before models are asked no more."""
 
 
 @dataclass(slots=True)

@@ -52,8 +52,8 @@ class SeedError:
     remedy: str
 
 
-class Rulings:
-    """Rulings of the engine; those of a person are `evolve.campaign.rulings`."""
+class EngineRulings:
+    """Rulings that follow from records; those of persons are in `evolve.engine.steering`."""
 
     def __init__(self, campaign: Campaign) -> None:
         self._campaign = campaign
@@ -145,9 +145,9 @@ class Recorder:
         self._task = campaign.task
         self._descriptors = Descriptors(campaign.state.archive.axes, campaign.task.seed)
         self.signatures = read_signatures(campaign)
-        """Of all programs that are in the log or under way."""
+        """Signatures of all programs that are in the log or under way."""
         self.screening = Screening(campaign, self.signatures)
-        self._rulings = Rulings(campaign)
+        self._rulings = EngineRulings(campaign)
         self._plugin_failures = 0
         self.failure: EvolveError | None = None
         """Error that makes going on useless; raised when the turn that found it is durable."""

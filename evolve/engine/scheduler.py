@@ -9,6 +9,7 @@ from typing import Any, TypeGuard
 
 from evolve.campaign import Campaign, best_confirmed, stream
 from evolve.campaign.folds import NOTHING_NEW, REFLECTION
+from evolve.campaign.state import NOISE
 from evolve.engine.members import NOBODY, Members
 from evolve.engine.outage import Outage
 from evolve.plugins import guarded
@@ -163,7 +164,7 @@ class Scheduler:
 
     def last_measurement(self) -> list[Asked]:
         """Asks for one measurement that the campaign's best still lacks at its end: until it is sure, then the cases. Inside a transaction."""
-        measure = self._state.archive.due(best_only=True) or self._state.case_measurement()
+        measure = self._state.archive.due(best_only=True) or self._case_measurement()
         if measure is None or self._last == 0:
             return []
         self._last -= 1
@@ -177,7 +178,7 @@ class Scheduler:
 
     def _next_action(self, free: FreeRoom) -> Propose | Measure | None:
         due = self._due()
-        if due is not None or not self._state.seed_is_measured or not self._budget.has_room():
+        if due is not None or not self._is_seed_measured() or not self._budget.has_room():
             return due
         return self._reflection(free) or self._propose(free)
 
@@ -215,7 +216,7 @@ class Scheduler:
         """Asks for lessons each time that so many records have settled which are no lessons themselves."""
         every, state = self._campaign.settings.lessons.every, self._state
         best = state.archive.best
-        if not every or best is None or state.told - state.reflected < every:
+        if not every or best is None or state.records_to_learn - state.records_learnt < every:
             return None
         return self._with_model(Propose(Selection(REFLECTION, best.island, (best.record,))), free)
 
@@ -243,16 +244,44 @@ class Scheduler:
     def _due(self) -> Measure | None:
         """Returns the measurement that is due: the seed's first, then the archive's, then the best's cases, within their share of time."""
         state = self._state
-        noise = state.noise_measurement()
+        noise = self._noise_measurement()
         if noise is not None or not self._is_within_share():
             return noise
-        return state.archive.due() or state.case_measurement()
+        return state.archive.due() or self._case_measurement()
+
+    def _is_seed_measured(self) -> bool:
+        """Returns whether the seed has passed, and a noisy task's noise floor is known."""
+        state = self._state
+        return bool(state.seed_values) and (state.task.deterministic or state.noise_floor is not None)
+
+    def _noise_measurement(self) -> Measure | None:
+        """Returns one more measurement of a noisy task's seed, until there are enough for the noise floor of this machine."""
+        state = self._state
+        if not state.seed_values or self._is_seed_measured():
+            return None
+        asked = sum(measure.why == NOISE for measure in self._measures())
+        if len(state.noise_values) + asked >= self._campaign.settings.confirm.seeds:
+            return None
+        return Measure(about=state.seed_record, program=state.task.seed.id, why=NOISE)
+
+    def _case_measurement(self) -> Measure | None:
+        """Returns a measurement of the best on a case that it was not measured on, when its score is as sure as it must be."""
+        state = self._state
+        best = state.archive.best if state.cases.wanted else None
+        if best is None or best.reported is None:
+            return None
+        return state.cases.due(best.program, best.record, self._measures(), seed=state.seed_record)
+
+    def _measures(self) -> list[Measure]:
+        """Returns the measurements that are under way."""
+        actions = (step.asked.action for step in self._state.steps.values())
+        return [action for action in actions if isinstance(action, Measure)]
 
     def _is_within_share(self) -> bool:
         # Counted in seconds; in records where two runs must decide alike.
         share, progress = self._campaign.settings.confirm.share, self._state.progress
         # Those that wait count at the mean: a burst of new elites would otherwise fill all workers with measurements.
-        waiting = sum(isinstance(step.asked.action, Measure) for step in self._state.steps.values())
+        waiting = len(self._measures())
         if self._campaign.settings.deterministic:
             return progress.measurements + waiting <= share * (progress.records + waiting)
         mean = progress.measure_seconds / max(1, progress.measurements)

@@ -119,7 +119,7 @@ class TrackingWatch:
             tracking.record(_describe_record(campaign, event))
 
     def turned(self, campaign: Campaign) -> None:
-        """Is for the other watch alone."""
+        """Passes the turn on; trackers are told of records alone."""
         self._then.turned(campaign)
 
 
