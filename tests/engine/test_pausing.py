@@ -215,7 +215,8 @@ def test_calls_in_flight_are_answered_and_their_programs_wait(bench):
 
 def test_a_paused_and_retuned_run_that_is_killed_after_any_event_goes_on(bench):
     """The request that is still there is done once; what was evaluated is not evaluated again, and the log replays."""
-    settings = Configure(("budget=['12programs']", "workers=3"))
+    # More than the steps that may be open when the budget falls, however many records settle in one turn.
+    settings = Configure(("budget=['16programs']", "workers=3"))
     with bench.create() as campaign:
         watch = Steering(settings, RunControl("unpause", ME))
         bench.run(campaign, FakeExecutor(hold=2), watch)
@@ -226,7 +227,7 @@ def test_a_paused_and_retuned_run_that_is_killed_after_any_event_goes_on(bench):
         Inbox(log).put(Request(change.request, settings), 1.0)
         with bench.open(log.stem) as again:
             assert bench.run(again).reason == "budget"
-            assert (again.state.progress.programs, again.state.steps, again.state.paused) == (12, {}, False)
+            assert (again.state.progress.programs, again.state.steps, again.state.paused) == (16, {}, False)
             assert len(list(again.log.events(only=SettingsChanged))) == 1
             settled = [stamped.event.record.origin for stamped in again.log.events(only=Settled)]
             assert len({(origin.step, origin.index) for origin in settled}) == len(settled)
