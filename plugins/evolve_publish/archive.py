@@ -8,11 +8,10 @@ from evolve import report
 from evolve.commands import atomic_write
 from evolve.markdown import escape, format_code, format_table
 from evolve.types import ConfigError, Level, Task
-from evolve_publish.claims import Claims, format_estimate, format_number, read_claims
-from evolve_publish.export import Export, WrittenExport, write_export
-from evolve_publish.files import MANIFEST, add_manifest, check_files, read, write
-from evolve_publish.pages import README, describe_evidence, format_models, make_pages
-from evolve_publish.task_files import folder_name, load_exported_task
+from evolve_publish.claims import Claims, read_claims
+from evolve_publish.export import Export
+from evolve_publish.files import MANIFEST, add_manifest, check_files, folder_name, load_exported_task, read, write
+from evolve_publish.pages import README, describe_evidence, format_estimate, format_models, format_number, make_pages
 
 _FOLDER = "published"
 INDEX = "INDEX.md"
@@ -36,8 +35,9 @@ def _place(archive: Path, claims: Claims) -> Path:
     return archive / _FOLDER / folder_name(claims.task.name) / claims.program[:_SHORT]
 
 
-def publish(export: Export, task: Task, archive: Path, *, force: bool = False) -> WrittenExport:
-    """Adds a promoted program; raises `ConfigError` for any other. An equal export remains; a different one of the program is replaced with `force` alone."""
+def publish(export: Export, task: Task, archive: Path, *, force: bool = False) -> tuple[Path, bool]:
+    """Adds a promoted program; returns its folder, and whether it was not there before. Raises `ConfigError` for any other program. An equal export remains; a different one of the program is replaced
+    with `force` alone."""
     claims = export.claims
     check_publishable(claims, task)
     size = sum(map(len, export.contents.values()))
@@ -47,8 +47,9 @@ def publish(export: Export, task: Task, archive: Path, *, force: bool = False) -
         )
     folder = _place(archive, claims)
     if folder.exists() and read(folder) == dict(export.contents):
-        return WrittenExport.of(export, folder, new=False)
-    return write_export(export, folder, force=force)
+        return folder, False
+    write(export.contents, folder, force=force)
+    return folder, True
 
 
 def check_place(archive: Path, folder: Path, claims: Claims) -> None:
@@ -101,7 +102,7 @@ def format_index(archive: Path) -> str:
     rows: list[tuple[tuple[str, float, str], tuple[str, ...]]] = []
     for folder in find_published(archive):
         contents, claims = _read(archive, folder)
-        with load_exported_task(contents, claims.task) as task:
+        with load_exported_task(contents, claims.task.path, claims.task.parameters) as task:
             check_publishable(claims, task)
             value = claims.value.fitness if claims.value else 0.0
             rows.append(((claims.task.name, -task.fitness.inside(value), claims.program), _row(folder, claims, task)))
@@ -120,7 +121,7 @@ def renew_pages(archive: Path) -> None:
     """Writes the pages of every published program anew where another version has made them; nothing of the record changes."""
     for folder in find_published(archive):
         contents, claims = _read(archive, folder)
-        with load_exported_task(contents, claims.task) as task:
+        with load_exported_task(contents, claims.task.path, claims.task.parameters) as task:
             pages = make_pages(claims, task)
         if any(contents.get(path) != data for path, data in pages.items()):
             kept = {path: data for path, data in contents.items() if path != MANIFEST}
@@ -144,9 +145,9 @@ def write_index(archive: Path) -> Path:
 def _read(archive: Path, folder: Path) -> tuple[dict[str, bytes], Claims]:
     contents = read(folder)
     wrong = check_files(contents)
-    if wrong:
+    for path, why in wrong.items():
         raise ConfigError(
-            f"{folder} is not what was published: {wrong[0].path} {wrong[0].why}. Try: put it back as it was, or remove the folder"
+            f"{folder} is not what was published: {path} {why}. Try: put it back as it was, or remove the folder"
         )
     claims = read_claims(contents)
     check_place(archive, folder, claims)

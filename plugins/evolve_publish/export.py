@@ -38,12 +38,12 @@ from evolve_publish.claims import (
     ModelClaim,
     PromotionClaim,
     ValueClaim,
+    claim_task,
     encode_claims,
     value_limits,
 )
-from evolve_publish.files import Contents, add_manifest, encode_text, json_bytes, name_stored_files, write
+from evolve_publish.files import Contents, add_manifest, encode_text, json_bytes, name_stored_files, task_files
 from evolve_publish.pages import make_pages
-from evolve_publish.task_files import claim_task, task_files
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,45 +53,6 @@ class Export:
     claims: Claims
     contents: Contents
     name: str
-
-
-@dataclass(frozen=True, slots=True)
-class WrittenExport:
-    """Export in a folder; `new`: it was not there before."""
-
-    name: str
-    task: str
-    program: str
-    folder: str
-    files: int
-    bytes: int
-    promoted: bool
-    quarantined: str
-    new: bool = True
-
-    @classmethod
-    def of(cls, export: Export, folder: Path, *, new: bool = True) -> "WrittenExport":
-        """Returns the facts of an export that is in a folder."""
-        claims, contents = export.claims, export.contents
-        size = sum(map(len, contents.values()))
-        is_promoted = claims.promotion is not None
-        return cls(
-            claims.name,
-            claims.task.name,
-            claims.program,
-            str(folder),
-            len(contents),
-            size,
-            is_promoted,
-            claims.quarantined,
-            new,
-        )
-
-
-def write_export(export: Export, folder: Path, *, force: bool = False) -> WrittenExport:
-    """Writes an export to a folder; with `force` it replaces another export. Raises `ConfigError`."""
-    write(export.contents, folder, force=force)
-    return WrittenExport.of(export, folder)
 
 
 def export_program(campaign: Campaign, record: RecordId, task: Task) -> Export:
