@@ -30,7 +30,7 @@ from evolve.statistics import Race
 from evolve.types import Parameters, Task
 from evolve.types import Program as Source
 from evolve_kernel.compiled import CompiledBackend
-from evolve_kernel.problem import Problem, Shape, load
+from evolve_kernel.problem import KernelProblem, Shape, load
 from evolve_kernel.rounds import Measured, Program, Rounds
 from evolve_kernel.settings import KernelSettings
 
@@ -139,7 +139,7 @@ class Bench:
             box.pin([core])
         os.sched_setaffinity(0, {core})
         self._subject = subject
-        self._problem: Problem = load(Path(about.folder), "problem.py")
+        self._problem: KernelProblem = load(Path(about.folder), "problem.py")
         self._settings = KernelSettings(**about.evaluator.settings)
         signature = self._problem.arguments(self._problem.shapes(Parameters(about.parameters))[0])
         self._backend = CompiledBackend(about, self._settings, signature)

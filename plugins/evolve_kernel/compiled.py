@@ -1,23 +1,134 @@
 """The back end of C and C++: objects that passed the gate, in native sessions of two processes that share one piece of memory.
 
-What is linked is the object that was looked through, the evaluator's glue and the engine's loop; both sides find the same bytes at the same places of the same physical memory before each call."""
+The system's compiler is used with the evaluator's own flags; a program decides none. What is linked is the object that was looked through, the evaluator's glue and the engine's loop; both sides find the
+same bytes at the same places of the same physical memory before each call.
 
+Ceilings of the machine, the bytes that one core reads in a second and the operations that it computes, are measured by code of the evaluator's own. A kernel cannot be faster than both allow, so one that
+seems to be was timed wrongly, or has not done its work. Source: the roofline model (Williams, Waterman and Patterson 2009, https://doi.org/10.1145/1498765.1498785)."""
+
+import functools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+import re
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from statistics import median
 from typing import Any, Protocol
 
 from evolve import NATIVE_BLOCK, Candidate, Segment, SessionFailed, Timed, native_source
 from evolve.types import Task, TaskError
-from evolve_kernel import ceilings, gate
-from evolve_kernel.backend import Built, Called, Question, RefusedProgram, Side
-from evolve_kernel.compiler import LISTER, SUFFIXES, compiler, simd_share
-from evolve_kernel.layout import OUTSIDE, Layout, segment_for
+from evolve_kernel import gate
+from evolve_kernel.backend import OUTSIDE, Built, Called, Layout, Question, RefusedProgram, Side, segment_for
 from evolve_kernel.problem import C_TYPES, Argument
 from evolve_kernel.settings import KernelSettings
+
+COMMANDS = {"c": "cc", "c++": "c++"}
+LISTER = "objdump"
+"""The command that lists the instructions of an object."""
+SUFFIXES = {"c": (".c",), "c++": (".cc", ".cpp", ".cxx")}
+STANDARDS = {"c": ["-std=c11"], "c++": ["-std=c++17", "-fno-exceptions", "-fno-rtti"]}
+FLAGS = (
+    "-O3",
+    "-march=native",
+    "-fPIC",
+    "-fno-lto",
+    # Only what changes no result that a program may rely on: errno is nobody's, and nobody looks at exceptions.
+    "-fno-math-errno",
+    "-fno-trapping-math",
+    "-ffp-contract=fast",
+    "-fopenmp-simd",
+    "-fno-common",
+    "-fno-stack-protector",
+    "-fcf-protection=none",
+    "-fno-asynchronous-unwind-tables",
+    "-fno-unwind-tables",
+    "-U_FORTIFY_SOURCE",
+)
+"""Of a program's object."""
+OWN = ("-std=gnu11", "-O2", "-fPIC", "-fno-lto", "-Wall", "-Werror", "-fvisibility=hidden")
+"""Of the evaluator's own parts."""
+LINK = (
+    "-shared",
+    "-fno-lto",
+    "-Wl,-z,now",
+    "-Wl,-z,relro",
+    "-Wl,-z,noexecstack",
+    "-Wl,-z,defs",
+    # No code is filled in when the library is loaded.
+    "-Wl,-z,text",
+    "-Wl,-z,separate-code",
+    "-Wl,-Bsymbolic",
+)
+_X86_ONLY = "-fcf-protection=none"
+
+
+@dataclass(frozen=True, slots=True)
+class Compiler:
+    """`command` is on the path."""
+
+    command: str
+    language: str
+    x86: bool
+
+    def compile_command(self, source: str, flags: Sequence[str]) -> list[str]:
+        """Returns the command that makes `stem.o` and `stem.s` of a source."""
+        fixed = [flag for flag in FLAGS if self.x86 or flag != _X86_ONLY]
+        made = f"{source.rpartition('.')[0]}.o"
+        return [
+            self.command,
+            *STANDARDS[self.language],
+            *fixed,
+            *flags,
+            "-save-temps=obj",
+            "-c",
+            "-o",
+            made,
+            source,
+        ]
+
+    def own_command(self, flags: Sequence[str] = ()) -> list[str]:
+        """Returns the command that compiles the evaluator's own parts; their names follow."""
+        return [COMMANDS["c"], *OWN, *flags]
+
+    def link_command(self, library: str, objects: Sequence[str]) -> list[str]:
+        """Returns the command that links objects."""
+        return [self.command, *LINK, "-o", library, *objects, "-lm"]
+
+
+@functools.cache
+def compiler(language: str) -> Compiler:
+    """Returns that of a language on this machine; raises `TaskError` where it has none."""
+    for command in (COMMANDS["c"], COMMANDS[language]):
+        if shutil.which(command) is None:
+            raise TaskError(
+                f"a kernel in {language.upper()} is compiled by {command!r}, and this machine has no such command. "
+                "Try: install a C and C++ compiler, such as gcc and g++"
+            )
+    command = COMMANDS[language]
+    if shutil.which(LISTER) is None:
+        raise TaskError(
+            f"what a compiler makes is listed by {LISTER!r}, and this machine has no such command. Try: install binutils"
+        )
+    machine = subprocess.run([command, "-dumpmachine"], capture_output=True, text=True, check=False, timeout=60).stdout
+    return Compiler(command, language, machine.startswith("x86_64"))
+
+
+_INSTRUCTION = re.compile(r"^\t([a-z][a-z0-9.]*)(?:\t(.*))?$", re.MULTILINE)
+_WIDE = re.compile(r"%[xyz]mm|\bv\d+\.\d*[bhsdq]")
+_SCALAR = re.compile(r"(?:ss|sd|sh)$|^v?(?:movd|movq|cvtt?s[sdi]2|comis|ucomis)")
+
+
+def simd_share(assembler: str) -> float:
+    """Returns the share of instructions of a compiler's assembler that work on several numbers at once."""
+    instructions = [(name, operands) for name, operands in _INSTRUCTION.findall(assembler) if not name.startswith(".")]
+    packed = sum(bool(_WIDE.search(operands)) and not _SCALAR.search(name) for name, operands in instructions)
+    return packed / len(instructions) if instructions else 0.0
+
+
+# --- programs in processes of their own
 
 LIBRARY = "kernel.so"
 LISTING = "listing.txt"
@@ -30,8 +141,6 @@ _MORE_THAN_WALL, _AT_ONCE = 1.25, 2e-3
 """A single thread's processor time is at most the wall time around it; clocks are read one after the other, so there is some room."""
 _OUTSIDE = 0.25
 """What a process may do beside its calls, as a share of them; there is nothing for it to do."""
-
-
 NOTHING, CALL, TOUCH = range(3)
 """What the first number of a call asks for: nothing, so that the cost of it can be measured; the program's function; a look at each page of so much memory, so that it is in the process's reach."""
 _BODY = """enum {{ CALL = {call}, TOUCH = {touch} }};
@@ -66,6 +175,20 @@ void evolve_call(void **pointers, const long *numbers)
 """
 
 
+def glue_source(function: str, header: str, arguments: Sequence[Argument]) -> str:
+    """Returns C that calls a kernel with these arguments: made from the task alone, so that no other code of the evaluator's runs in a kernel's process while it is timed."""
+    passed, pointers, numbers = [], 0, 1
+    for one in arguments:
+        if one.kind == "number":
+            passed.append(f"numbers[{numbers}]")
+            numbers += 1
+        else:
+            constant = "const " if one.kind == "in" else ""
+            passed.append(f"({constant}{C_TYPES[one.dtype]} *)pointers[{pointers}]")
+            pointers += 1
+    return _BODY.format(call=CALL, touch=TOUCH, header=header, function=function, arguments=", ".join(passed))
+
+
 class Native(Protocol):
     """Part of a native session that is used here."""
 
@@ -85,7 +208,7 @@ class CompiledBackend:
         self._source = source_of(task, settings)
         self._glue = glue_source(settings.function, settings.header, signature)
         self._own: Mapping[str, bytes] | None = None
-        self._ceilings = ceilings.Ceilings(self._compiler)
+        self._ceilings = Ceilings(self._compiler)
 
     def build(self, candidate: Candidate, calls: Sequence[tuple[Argument, ...]]) -> Built:
         """Compiles, checks and links a program; for any calls."""
@@ -201,15 +324,76 @@ def _clocks(timed: Timed) -> str:
     return ""
 
 
-def glue_source(function: str, header: str, arguments: Sequence[Argument]) -> str:
-    """Returns C that calls a kernel with these arguments: made from the task alone, so that no other code of the evaluator's runs in a kernel's process while it is timed."""
-    passed, pointers, numbers = [], 0, 1
-    for one in arguments:
-        if one.kind == "number":
-            passed.append(f"numbers[{numbers}]")
-            numbers += 1
-        else:
-            constant = "const " if one.kind == "in" else ""
-            passed.append(f"({constant}{C_TYPES[one.dtype]} *)pointers[{pointers}]")
-            pointers += 1
-    return _BODY.format(call=CALL, touch=TOUCH, header=header, function=function, arguments=", ".join(passed))
+# --- the fastest that this machine can be
+
+
+CEILINGS = "ceilings.so"
+_CEILING_SOURCE = Path(__file__).with_name("ceilings.c")
+_CEILING_FLAGS = ("-O3", "-march=native", "-ffp-contract=fast")
+_READING = 1
+_ARITHMETIC = {2: 8, 3: 16}
+"""Kinds of arithmetic, and how many numbers a register of it has."""
+_CHAINS, _OPERATIONS = 10, 2
+_SMALLEST, _LARGEST = 1 << 16, 1 << 26
+_TRIES = 5
+_LEAST = 2e-3
+"""Seconds of processor time that a measurement takes at least."""
+_RESULT, _DATA = NATIVE_BLOCK, NATIVE_BLOCK + 512
+
+
+class Ceilings:
+    """Ceilings of one machine; measured when first asked for."""
+
+    def __init__(self, compiler: Compiler) -> None:
+        self._compiler = compiler
+        self._library = b""
+        self._reading: dict[int, float] = {}
+        self._arithmetic = 0.0
+
+    def least_seconds(self, anchor: Candidate, moved: int, operations: int, *, again: bool = False) -> float:
+        """Returns the longer of reading so many bytes from where memory of that size lies when it has just been used, and of so many operations in single precision. `anchor` is a program that the evaluator
+        trusts, in whose place its own code runs. `again`: measured once more, for something may have slowed the first measurement down."""
+        size = _measured_size(moved)
+        if again or size not in self._reading or not self._arithmetic:
+            self._measure(anchor, size)
+        return max(moved / self._reading[size], operations / self._arithmetic)
+
+    def _measure(self, anchor: Candidate, size: int) -> None:
+        with (
+            Segment(_DATA + size) as segment,
+            anchor.session(files={CEILINGS: self._build(anchor)}, timed=True) as session,
+        ):
+            segment.view(_RESULT, (1,), "float32")[:] = 0.5
+            segment.view(_DATA, (size,), "uint8")[:] = 1
+            native = session.native(CEILINGS, segment)
+            nothing = median(native.call((_RESULT, _DATA), (0, 0, size)).cpu for _ in range(_TRIES))
+
+            def seconds(kind: int, times: int) -> float:
+                return float(native.call((_RESULT, _DATA), (kind, times, size)).cpu - nothing)
+
+            # The fastest of all measurements counts, for whatever else ran meanwhile only makes slower.
+            reading = fastest_rate(functools.partial(seconds, _READING), size)
+            self._reading[size] = max(self._reading.get(size, 0.0), reading)
+            for kind, width in _ARITHMETIC.items():
+                rate = fastest_rate(functools.partial(seconds, kind), _CHAINS * _OPERATIONS * width)
+                self._arithmetic = max(self._arithmetic, rate)
+
+    def _build(self, anchor: Candidate) -> bytes:
+        if not self._library:
+            files = {"ceilings.c": _CEILING_SOURCE.read_bytes(), "loop.c": native_source().encode()}
+            command = [*self._compiler.own_command(_CEILING_FLAGS), *LINK, "-o", CEILINGS, *files]
+            self._library = anchor.build(command, [CEILINGS], files=files)[CEILINGS]
+        return self._library
+
+
+def _measured_size(size: int) -> int:
+    """Returns the power of two at which a size is measured: not larger than it, so that no slower memory is needed."""
+    return min(max(_SMALLEST, 1 << (size.bit_length() - 1)), _LARGEST)
+
+
+def fastest_rate(seconds: Callable[[int], float], amount: int) -> float:
+    """Returns how much of `amount` each time is done in a second: the best of some tries that each take long enough."""
+    times = 1
+    while (taken := seconds(times)) < _LEAST:
+        times *= 2 if taken <= 0 else min(16, max(2, int(1.5 * _LEAST / taken) + 1))
+    return max(times * amount / max(seconds(times), 1e-9) for _ in range(_TRIES))

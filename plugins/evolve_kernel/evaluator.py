@@ -14,11 +14,10 @@ import numpy as np
 from evolve import Candidate, Evaluation, Trial, evaluator
 from evolve.statistics import Interval, median_interval
 from evolve.types import Parameters, Stage, Task, TaskError, Twin
-from evolve_kernel.backend import Backend, Built, RefusedProgram
+from evolve_kernel.backend import Backend, Built, RefusedProgram, count_bytes
 from evolve_kernel.compiled import CompiledBackend, source_of
 from evolve_kernel.gpu_backend import GpuBackend
 from evolve_kernel.impostors import impostors
-from evolve_kernel.layout import count_bytes
 from evolve_kernel.problem import Argument, KernelProblem, load, shape_name
 from evolve_kernel.rounds import Broken, Measured, Program, Rounds, Timings, Wrong
 from evolve_kernel.settings import COMPILED_HERE, KernelSettings

@@ -15,15 +15,13 @@ import numpy as np
 
 from evolve import Candidate, Segment, Timed
 from evolve.types import Task, TaskError
-from evolve_kernel.backend import Built, Called, Question, RefusedProgram, Side
-from evolve_kernel.gpu_nvrtc import compiler
-from evolve_kernel.layout import GUARD, Layout, segment_for
+from evolve_kernel.backend import GUARD, Built, Called, Layout, Question, RefusedProgram, Side, segment_for
+from evolve_kernel.gpu_recorder import nvrtc
 from evolve_kernel.problem import Argument
 from evolve_kernel.settings import KernelSettings, Language
 
 SUFFIXES: Mapping[Language, str] = {"triton": ".py", "cuda": ".cu"}
-RECORDERS: Mapping[Language, str] = {"triton": "gpu_recorder", "cuda": "gpu_nvrtc"}
-RUNNER = "gpu_runner"
+RECORDER, RUNNER = "gpu_recorder", "gpu_runner"
 _NEIGHBOURS = ("gpu_driver",)
 _IMPORTED = ("torch", "triton")
 _NO_ARRAY = 1
@@ -41,15 +39,18 @@ class GpuBackend:
         self._source = _source(task, settings.language)
         _check_granted(task)
         _check_installed(settings.language)
-        self._ceilings: GpuCeilings | None = None
+        self._ceilings: tuple[int, float, float] | None = None
+        """Bytes of the cache, bytes moved and operations computed in a second."""
 
     def build(self, candidate: Candidate, calls: Sequence[Call]) -> Built:
         """Compiles a program, and records it for each of the calls."""
         named = [self._settings.function] if self._settings.language == "cuda" else []
         told = [[[one.kind, one.name, [*one.dims], one.dtype, one.value] for one in call] for call in calls]
-        files = place_module(self._entry, RECORDERS[self._settings.language])
+        files = place_module(self._entry, RECORDER)
         with candidate.session(files=files) as session:
-            claim = session.call("record", candidate.program.files[self._source], *named, told)
+            claim = session.call(
+                f"record_{self._settings.language}", candidate.program.files[self._source], *named, told
+            )
         recording = parse_recording(claim, calls)
         return Built(recording, recording.facts)
 
@@ -70,8 +71,11 @@ class GpuBackend:
         if again or self._ceilings is None:
             with self._running(anchor) as session:
                 facts = session.timed("begin", [], _NO_ARRAY).value
-                self._ceilings = GpuCeilings.of(facts, session.timed("bandwidth").value)
-        return self._ceilings.least_seconds(moved, operations)
+                computed = 2e3 * _LANES * facts["multiprocessors"] * facts["clock"]
+                self._ceilings = facts["l2"], session.timed("bandwidth").value, computed
+        cache, copied, computed = self._ceilings
+        # What was written may lie in the cache when the kernel has ended, but what was read came from memory: so at most half of the bytes are not counted.
+        return max(max(moved - cache, moved / 2) / copied, operations / computed)
 
     @contextmanager
     def _side(self, candidate: Candidate, built: Built, segment: Segment) -> Iterator[Side]:
@@ -119,7 +123,7 @@ def _check_installed(language: Language) -> None:
     """Raises `TaskError` where this Python, which is the candidates' too, lacks what the language needs; nothing is imported."""
     if language == "cuda":
         try:
-            compiler()
+            nvrtc()
         except OSError as error:
             raise TaskError(f"this machine evaluates no kernels in cuda: {error}") from None
         return
@@ -308,21 +312,3 @@ def measure_overhead(session: TimingSession) -> float:
     """Returns what the evaluator's clock shows beyond the device's for a graph that does nothing, the median of some."""
     found = [session.timed("nothing") for _ in range(_NOTHINGS)]
     return float(median(one.wall - one.value for one in found))
-
-
-@dataclass(frozen=True, slots=True)
-class GpuCeilings:
-    """Ceilings of one device: bytes of its cache, bytes that it moves in a second, operations in single precision that it computes in one."""
-
-    cache: int
-    moved: float
-    computed: float
-
-    @classmethod
-    def of(cls, facts: Mapping[str, int], moved: float) -> "GpuCeilings":
-        """Returns ceilings with movement as it was measured; arithmetic as the driver's clock and number of multiprocessors allow, a product and a sum each."""
-        return cls(facts["l2"], moved, 2e3 * _LANES * facts["multiprocessors"] * facts["clock"])
-
-    def least_seconds(self, moved: int, operations: int) -> float:
-        """Returns what was written may lie in the cache when the kernel has ended, but what was read came from memory: so at most half of the bytes are not counted."""
-        return max(max(moved - self.cache, moved / 2) / self.moved, operations / self.computed)
