@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from evolve.statistics import clopper_pearson, mcnemar
-from evolve_recipe.training import Integers, Model
+from evolve_recipe.data import Integers
+from evolve_recipe.training import Model
 
 _PAIRS_SHOWN = 5
 _SPREADS = 2.0
