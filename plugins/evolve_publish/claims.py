@@ -115,8 +115,8 @@ class Claims:
     files: Mapping[str, str]
     task: TaskClaim
     judgings: tuple[EvaluationClaim, ...]
-    value: ValueClaim | None
     kind: str
+    value: ValueClaim | None = None
     versions: Mapping[str, str] = field(default_factory=dict)
     operator: str = ""
     models: tuple[ModelClaim, ...] = ()
@@ -141,6 +141,14 @@ class Claims:
         """Latest exact evaluation that proves a value."""
         proofs = [one for one in self.judgings if one.part == "certificate" and one.fitness is not None]
         return proofs[-1] if proofs else None
+
+    @property
+    def passed(self) -> tuple[tuple[float, float | None], ...]:
+        """Fitness of each evaluation on the task's own instances that passed, with its standard error."""
+        counted = (one for one in self.judgings if one.part in ("search", "again") and not one.of_seed)
+        return tuple(
+            (one.fitness, one.standard_error) for one in counted if one.outcome == "ok" and one.fitness is not None
+        )
 
     @property
     def is_claimed(self) -> bool:

@@ -19,7 +19,6 @@ from evolve_publish.claims import (
     RECORD,
     STEPS,
     Claims,
-    EvaluationClaim,
     LineageClaim,
     TaskClaim,
     ValueClaim,
@@ -217,9 +216,8 @@ def _check_value(claims: Claims, task: Task) -> Iterator[ClaimCheck]:
     """Checks that the value follows from the evaluations."""
     value, first, proof = claims.value, claims.first, claims.certificate
     if value is None:
-        passed = [one for one in claims.judgings if _counts(one)]
-        if passed:
-            yield ClaimCheck("value", DIFFERS, "none", repr(passed[0].fitness), "the evaluations say that it passed")
+        if claims.passed:
+            yield ClaimCheck("value", DIFFERS, "none", repr(claims.passed[0][0]), "the evaluations say that it passed")
     elif value.certified:
         found = repr(proof.fitness if proof else None)
         yield check_equal("value", repr(value.fitness), found, "it is not what the certificate says")
@@ -232,10 +230,9 @@ def _check_value(claims: Claims, task: Task) -> Iterator[ClaimCheck]:
 
 def _check_mean(claims: Claims, value: ValueClaim) -> ClaimCheck:
     """Checks that a noisy value is the mean of the last `count` evaluations, and no more certain than they make it."""
-    passed = [one for one in claims.judgings if _counts(one)]
-    pool = Pool()
-    for one in passed[-value.count :]:
-        pool = pool.add(one.fitness or 0.0, one.standard_error)
+    passed, pool = claims.passed, Pool()
+    for fitness, error in passed[-value.count :]:
+        pool = pool.add(fitness, error)
     told = f"{value.fitness!r} of {value.count}"
     found = f"{pool.mean!r} of {pool.count}"
     if pool.count != value.count or not math.isclose(pool.mean, value.fitness, rel_tol=_CLOSE, abs_tol=1e-12):
@@ -249,10 +246,6 @@ def _check_mean(claims: Claims, value: ValueClaim) -> ClaimCheck:
     if not _has_right_limits(value):
         return ClaimCheck("value", DIFFERS, told, found, "the limits of 95 % do not follow from its standard error")
     return ClaimCheck("value", AGREES, told, found)
-
-
-def _counts(one: EvaluationClaim) -> bool:
-    return one.part in ("search", "again") and one.outcome == "ok" and one.fitness is not None and not one.of_seed
 
 
 def _least_error(pool: Pool) -> float:

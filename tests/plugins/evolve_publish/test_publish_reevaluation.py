@@ -145,7 +145,7 @@ def told(stored: Any, made: tuple[float, Any], hardware: str = "there", **change
         EvaluationClaim(1, "search", "ok", 0.5, artifacts={"centres": "centres.json"}, hardware="here"),
         EvaluationClaim(2, "certificate", "ok", 0.5, artifacts={"certificate": "proof.json"}, hardware="here"),
     )
-    claims = Claims("two/1", task.seed.id, {}, claim, judgings, None, "proposal")
+    claims = Claims("two/1", task.seed.id, {}, claim, judgings, "proposal")
     contents = {"centres.json": b"[]", "proof.json": json.dumps(stored).encode()}
     judges = Worker(Proving(*made), Description(hardware=hardware, environment="", isolation="strict"))
     return [
