@@ -66,30 +66,36 @@ def export(reference: str, target: Path | None, moved: str | None, force: bool, 
     _show_export(found, folder, as_json=as_json)
 
 
-def _show_export(export: Export, folder: Path, *, new: bool = True, as_json: bool) -> None:
+def _show_export(export: Export, folder: Path, *, published: bool = False, new: bool = True, as_json: bool) -> None:
     """Prints where an export is; `new`: it was not there before."""
     claims, size = export.claims, sum(map(len, export.contents.values()))
     if as_json:
-        facts_of_export = {
-            "name": claims.name,
-            "task": claims.task.name,
-            "program": claims.program,
-            "folder": str(folder),
-            "files": len(export.contents),
-            "bytes": size,
-            "promoted": claims.promotion is not None,
-            "quarantined": claims.quarantined,
-            "new": new,
-        }
-        emit({"event": "exported", **facts_of_export})
+        emit(
+            {
+                "event": "exported",
+                "name": claims.name,
+                "task": claims.task.name,
+                "program": claims.program,
+                "folder": str(folder),
+                "files": len(export.contents),
+                "bytes": size,
+                "promoted": claims.promotion is not None,
+                "quarantined": claims.quarantined,
+                "new": new,
+            }
+        )
         return
     there = "" if new else ", as it was there already"
     rows = [
         ("program", f"{claims.name}  {claims.program[:16]} of task {claims.task.name}"),
         (claims.task.fitness, _format_value(claims)),
-        ("promoted", "yes" if claims.promotion else "no"),
+        # Only a promoted program that is not quarantined can be published.
+        ("promoted", "" if published else "yes" if claims.promotion else "no"),
         ("quarantined", claims.quarantined),
-        ("folder", f"{folder} ({len(export.contents)} files, {size / 1024:,.0f} KiB{there})"),
+        (
+            "published" if published else "folder",
+            f"{folder} ({len(export.contents)} files, {size / 1024:,.0f} KiB{there})",
+        ),
         ("next", f"evolve program verify {folder}{'' if is_known_task(claims.task) else ' --trust'}"),
     ]
     say(facts([(label, text) for label, text in rows if text]))
@@ -239,4 +245,4 @@ def publish_program(
     found, task = _load_export(reference, moved)
     folder, new = publish(found, task, place, force=force)
     write_index(place)
-    _show_export(found, folder, new=new, as_json=as_json)
+    _show_export(found, folder, published=True, new=new, as_json=as_json)
