@@ -22,8 +22,9 @@ class RefusedProgram(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """A program as it can be loaded: `loaded` is the back end's own. `facts` are descriptors by their names."""
+    """A program as it can be loaded: `loaded` is the back end's own, `candidate` the handle under which its processes are opened. `facts` are descriptors by their names."""
 
+    candidate: Candidate
     loaded: Any
     facts: Mapping[str, float] = field(default_factory=dict)
 
@@ -68,10 +69,8 @@ class Backend(Protocol):
         """Returns a program by the evaluator's own flags, for calls with these arguments; raises `RefusedProgram` and `SessionFailed`."""
         ...
 
-    def sides(
-        self, candidate: Candidate, mine: Built, anchor: Candidate, theirs: Built, largest: Sequence[Argument]
-    ) -> AbstractContextManager[tuple[Side, Side]]:
-        """Returns new processes of both programs, with room for calls with the `largest` arguments, and smaller ones."""
+    def open_side(self, program: Built, segment: Segment) -> AbstractContextManager[Side]:
+        """Opens a new process of a program, whose calls have their arrays in the segment."""
         ...
 
     def least_seconds(self, anchor: Candidate, moved: int, operations: int, *, again: bool = False) -> float:

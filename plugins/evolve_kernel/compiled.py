@@ -21,7 +21,7 @@ from typing import Any, Protocol
 from evolve import NATIVE_BLOCK, Candidate, Segment, SessionFailed, Timed, native_source
 from evolve.types import Task, TaskError
 from evolve_kernel import gate
-from evolve_kernel.backend import OUTSIDE, Built, Called, Layout, Question, RefusedProgram, Side, segment_for
+from evolve_kernel.backend import OUTSIDE, Built, Called, Layout, Question, RefusedProgram, Side
 from evolve_kernel.problem import C_TYPES, Argument
 from evolve_kernel.settings import KernelSettings
 
@@ -230,19 +230,16 @@ class CompiledBackend:
         parts = {"kernel.o": kept[made], **self._own_parts(candidate)}
         linked = candidate.build(self._compiler.link_command(LIBRARY, list(parts)), [LIBRARY], files=parts)
         facts = {"log2_code": math.log2(found.size), "simd": simd_share(kept[assembler].decode("utf-8", "replace"))}
-        return Built(linked[LIBRARY], facts)
+        return Built(candidate, linked[LIBRARY], facts)
 
     @contextmanager
-    def sides(
-        self, candidate: Candidate, mine: Built, anchor: Candidate, theirs: Built, largest: Sequence[Argument]
-    ) -> Iterator[tuple[Side, Side]]:
-        """Yields both in processes of their own, with one segment that has room for the `largest` arguments."""
-        with (
-            segment_for(largest) as segment,
-            _side(candidate, mine, segment, self._settings) as one,
-            _side(anchor, theirs, segment, self._settings) as other,
-        ):
-            yield one, other
+    def open_side(self, program: Built, segment: Segment) -> Iterator[Side]:
+        """Opens a native session in which the cost of a call of nothing was measured."""
+        with program.candidate.session(files={LIBRARY: program.loaded}, timed=True) as session:
+            native = session.native(LIBRARY, segment)
+            native.call((NATIVE_BLOCK,), (TOUCH, segment.size - NATIVE_BLOCK))
+            nothing = median(native.call((), (NOTHING,)).cpu for _ in range(_NOTHINGS))
+            yield CompiledSide(native, segment, nothing, self._settings.seconds)
 
     def least_seconds(self, anchor: Candidate, moved: int, operations: int, *, again: bool = False) -> float:
         """Returns a bound by the fastest reading of so many bytes, and the fastest arithmetic, that the evaluator's own code reaches on this machine."""
@@ -282,15 +279,6 @@ def source_of(task: Task, settings: KernelSettings) -> str:
             f"evaluator.header: {settings.header!r} is no file of program.context. Try: name it there, so that no program changes it"
         )
     return found[0]
-
-
-@contextmanager
-def _side(candidate: Candidate, built: Built, segment: Segment, settings: KernelSettings) -> Iterator[Side]:
-    with candidate.session(files={LIBRARY: built.loaded}, timed=True) as session:
-        native = session.native(LIBRARY, segment)
-        native.call((NATIVE_BLOCK,), (TOUCH, segment.size - NATIVE_BLOCK))
-        nothing = median(native.call((), (NOTHING,)).cpu for _ in range(_NOTHINGS))
-        yield CompiledSide(native, segment, nothing, settings.seconds)
 
 
 @dataclass(frozen=True, slots=True)

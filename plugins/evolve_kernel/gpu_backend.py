@@ -15,7 +15,7 @@ import numpy as np
 
 from evolve import Candidate, Segment, Timed
 from evolve.types import Task, TaskError
-from evolve_kernel.backend import GUARD, Built, Called, Layout, Question, RefusedProgram, Side, segment_for
+from evolve_kernel.backend import GUARD, Built, Called, Layout, Question, RefusedProgram, Side
 from evolve_kernel.gpu_recorder import nvrtc
 from evolve_kernel.problem import Argument
 from evolve_kernel.settings import KernelSettings, Language
@@ -52,19 +52,7 @@ class GpuBackend:
                 f"record_{self._settings.language}", candidate.program.files[self._source], *named, told
             )
         recording = parse_recording(claim, calls)
-        return Built(recording, recording.facts)
-
-    @contextmanager
-    def sides(
-        self, candidate: Candidate, mine: Built, anchor: Candidate, theirs: Built, largest: Sequence[Argument]
-    ) -> Iterator[tuple[Side, Side]]:
-        """Yields both in processes of their own on the same device, with one segment between them and the evaluator."""
-        with (
-            segment_for(largest) as segment,
-            self._side(candidate, mine, segment) as one,
-            self._side(anchor, theirs, segment) as other,
-        ):
-            yield one, other
+        return Built(candidate, recording, recording.facts)
 
     def least_seconds(self, anchor: Candidate, moved: int, operations: int, *, again: bool = False) -> float:
         """Returns a bound by the fastest copy that was measured on the device, and its arithmetic at the clock that the driver names."""
@@ -78,10 +66,11 @@ class GpuBackend:
         return max(max(moved - cache, moved / 2) / copied, operations / computed)
 
     @contextmanager
-    def _side(self, candidate: Candidate, built: Built, segment: Segment) -> Iterator[Side]:
-        recording: Recording = built.loaded
+    def open_side(self, program: Built, segment: Segment) -> Iterator[Side]:
+        """Opens a process of the runner, with the program's kernels and nothing else of it."""
+        recording: Recording = program.loaded
         kernels = [[kernel.name, np.frombuffer(kernel.binary, "uint8")] for kernel in recording.kernels]
-        with self._running(candidate) as session:
+        with self._running(program.candidate) as session:
             session.timed("begin", kernels, segment.size)
             yield GpuSide(session, segment, recording, measure_overhead(session), self._settings.seconds)
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from evolve import Candidate
 from evolve.statistics import Interval, Race, combine, median_interval
 from evolve.types import TaskError
-from evolve_kernel.backend import POISONS, Backend, Built, Called, Question, Side, count_bytes
+from evolve_kernel.backend import POISONS, Backend, Built, Called, Question, Side, count_bytes, segment_for
 from evolve_kernel.problem import Arrays, KernelProblem, Shape, shape_name
 from evolve_kernel.settings import KernelSettings
 
@@ -33,14 +33,6 @@ class Wrong(Exception):
 
 class Broken(Exception):
     """A failure of integrity: the text is the tag."""
-
-
-@dataclass(frozen=True, slots=True)
-class Program:
-    """A built program and the handle under which its processes are opened."""
-
-    candidate: Candidate
-    built: Built
 
 
 @dataclass(slots=True)
@@ -101,7 +93,7 @@ class Rounds:
         self._shortest = 0.0
         self._distances: list[float] = []
 
-    def measure(self, backend: Backend, mine: Program, anchor: Program, *, race: bool) -> Measured:
+    def measure(self, backend: Backend, mine: Built, anchor: Built, *, race: bool) -> Measured:
         """Rounds until the race is decided, or all of them; raises `Wrong`, `Broken`, and `SessionFailed` of the candidate."""
         self._shortest = backend.shortest
         timings = [
@@ -114,8 +106,13 @@ class Rounds:
         processes: list[tuple[float, ...]] = []
         while running.wanted:
             count = min(running.wanted, PROCESS_ROUNDS)
-            with backend.sides(mine.candidate, mine.built, anchor.candidate, anchor.built, self._largest) as sides:
-                values = self._process(sides, timings, count)
+            # New processes now and then: a process keeps its luck with memory for its life.
+            with (
+                segment_for(self._largest) as segment,
+                backend.open_side(mine, segment) as one,
+                backend.open_side(anchor, segment) as other,
+            ):
+                values = self._process((one, other), timings, count)
             processes.append(values)
             for value in values:
                 running.add(value)

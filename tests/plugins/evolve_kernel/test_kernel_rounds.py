@@ -11,7 +11,7 @@ from kernel_problems import DOUBLING, PlayedSide
 from evolve.types import Parameters, TaskError
 from evolve_kernel.backend import Built
 from evolve_kernel.problem import load
-from evolve_kernel.rounds import Broken, Measured, Program, Rounds, Wrong, check_answers
+from evolve_kernel.rounds import Broken, Measured, Rounds, Wrong, check_answers
 from evolve_kernel.settings import KernelSettings
 
 SETTINGS = KernelSettings(module="problem.py", function="doubled", header="doubled.h")
@@ -24,19 +24,24 @@ class Played:
 
     def __init__(self, mine, theirs, least=1e-6):
         self.both = (mine, theirs)
-        self.processes = 0
+        self.opened = 0
         self.least = least
         self.again = None
 
     def build(self, candidate):
         """There is nothing to build."""
-        return Built(None)
+        return Built(candidate, None)
 
     @contextmanager
-    def sides(self, candidate, mine, anchor, theirs, largest):
-        """Counted."""
-        self.processes += 1
-        yield self.both
+    def open_side(self, program, segment):
+        """Counted in pairs."""
+        self.opened += 1
+        yield self.both[(self.opened - 1) % 2]
+
+    @property
+    def processes(self):
+        """Of each program."""
+        return self.opened // 2
 
     def least_seconds(self, anchor, moved, operations, *, again=False):
         """As it was told; another one when it is measured again, where there is one."""
@@ -52,7 +57,7 @@ def measure(tmp_path, monkeypatch):
 
     def measured(backend, *, race=True, settings=SETTINGS, seed=0):
         rounds = Rounds(problem, settings, problem.shapes(Parameters(count=50)), np.random.default_rng(seed))
-        program = Program(None, Built(None))
+        program = Built(None, None)
         return rounds.measure(backend, program, program, race=race)
 
     return measured
