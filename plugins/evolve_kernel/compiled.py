@@ -143,40 +143,11 @@ _OUTSIDE = 0.25
 """What a process may do beside its calls, as a share of them; there is nothing for it to do."""
 NOTHING, CALL, TOUCH = range(3)
 """What the first number of a call asks for: nothing, so that the cost of it can be measured; the program's function; a look at each page of so much memory, so that it is in the process's reach."""
-_BODY = """enum {{ CALL = {call}, TOUCH = {touch} }};
-#include "{header}"
-#if defined(__x86_64__)
-#include <xmmintrin.h>
-#define DEFAULT_MODES() _mm_setcsr(0x1f80)
-#elif defined(__aarch64__)
-#define DEFAULT_MODES() __asm__ volatile("msr fpcr, xzr")
-#else
-#define DEFAULT_MODES() ((void)0)
-#endif
-
-void evolve_call(void **pointers, const long *numbers);
-
-void evolve_call(void **pointers, const long *numbers)
-{{
-    volatile char *memory = pointers[0];
-    switch (numbers[0]) {{
-    case CALL:
-        /* What a program has set of rounding and of the smallest numbers holds for no other call. */
-        DEFAULT_MODES();
-        {function}({arguments});
-        DEFAULT_MODES();
-        break;
-    case TOUCH:
-        for (long i = 0; i < numbers[1]; i += 4096)
-            memory[i] = memory[i];
-        break;
-    }}
-}}
-"""
+_GLUE_SOURCE = Path(__file__).with_name("glue.c")
 
 
-def glue_source(function: str, header: str, arguments: Sequence[Argument]) -> str:
-    """Returns C that calls a kernel with these arguments: made from the task alone, so that no other code of the evaluator's runs in a kernel's process while it is timed."""
+def format_call(function: str, arguments: Sequence[Argument]) -> str:
+    """Returns the call of a kernel in C: made from the task alone, so that no other code of the evaluator's runs in a kernel's process while it is timed."""
     passed, pointers, numbers = [], 0, 1
     for one in arguments:
         if one.kind == "number":
@@ -186,7 +157,7 @@ def glue_source(function: str, header: str, arguments: Sequence[Argument]) -> st
             constant = "const " if one.kind == "in" else ""
             passed.append(f"({constant}{C_TYPES[one.dtype]} *)pointers[{pointers}]")
             pointers += 1
-    return _BODY.format(call=CALL, touch=TOUCH, header=header, function=function, arguments=", ".join(passed))
+    return f"{function}({', '.join(passed)})"
 
 
 class Native(Protocol):
@@ -206,7 +177,7 @@ class CompiledBackend:
         self._settings = settings
         self._compiler = compiler(settings.language)
         self._source = source_of(task, settings)
-        self._glue = glue_source(settings.function, settings.header, signature)
+        self._call = format_call(settings.function, signature)
         self._own: Mapping[str, bytes] | None = None
         self._ceilings = Ceilings(self._compiler)
 
@@ -248,10 +219,10 @@ class CompiledBackend:
     def _own_parts(self, candidate: Candidate) -> Mapping[str, bytes]:
         """Returns the evaluator's own objects, compiled once; the header that the glue includes is the task's, whatever the program brings."""
         if self._own is None:
-            files = {f"{_GLUE}.c": self._glue.encode(), f"{_LOOP}.c": native_source().encode()}
-            loop = self._compile_own(candidate, _LOOP, files)
+            loop = self._compile_own(candidate, _LOOP, native_source().encode())
+            glue = [f'-DHEADER="{self._settings.header}"', f"-DFUNCTION_CALL={self._call}"]
             try:
-                self._own = {**self._compile_own(candidate, _GLUE, files), **loop}
+                self._own = {**self._compile_own(candidate, _GLUE, _GLUE_SOURCE.read_bytes(), glue), **loop}
             except SessionFailed as failure:
                 if failure.status != _BUILD_FAILED:
                     raise
@@ -260,9 +231,12 @@ class CompiledBackend:
                 ) from failure
         return self._own
 
-    def _compile_own(self, candidate: Candidate, name: str, files: Mapping[str, bytes]) -> Mapping[str, bytes]:
+    def _compile_own(
+        self, candidate: Candidate, name: str, source: bytes, flags: Sequence[str] = ()
+    ) -> Mapping[str, bytes]:
         made = f"{name}.o"
-        return candidate.build([*self._compiler.own_command(), "-c", "-o", made, f"{name}.c"], [made], files=files)
+        command = [*self._compiler.own_command(flags), "-c", "-o", made, f"{name}.c"]
+        return candidate.build(command, [made], files={f"{name}.c": source})
 
 
 def source_of(task: Task, settings: KernelSettings) -> str:
