@@ -1,6 +1,6 @@
 """`evolve program export`, `verify` and `publish`.
 
-Nothing of an export runs before its hashes were checked, and a stranger's evaluator never without `--trust`; exit code 0 says that all that matters agrees."""
+Nothing of an export runs before its hashes were checked, and a stranger's evaluator never without `--trust`; exit code 0 says that everything agrees."""
 
 from dataclasses import asdict
 from functools import partial
@@ -17,7 +17,6 @@ from evolve.commands import (
     emit,
     facts,
     json_option,
-    load_plugins,
     load_task,
     one_line,
     open_program,
@@ -36,7 +35,7 @@ from evolve_publish.reevaluation import AGREES, DIFFERS, ClaimCheck, worst_verdi
 from evolve_publish.verify import Verification, Verifier, is_known_task, verify
 
 UNTOLD = 3
-"""Exit code where nothing differs, and something that matters cannot be told here."""
+"""Exit code where nothing differs, and something cannot be told here."""
 
 
 def _load_export(reference: str, moved: str | None = None) -> tuple[Export, Task]:
@@ -127,9 +126,7 @@ def verify_program(
     as_json: bool,
 ) -> None:
     """Check an export: every hash, and every claim by evaluating it again from nothing but the export."""
-    verifier = Verifier(
-        partial(open_worker, wish=choose_isolation(sandbox)), load_plugins(), trusted=trust, quick=quick
-    )
+    verifier = Verifier(partial(open_worker, wish=choose_isolation(sandbox)), trusted=trust, quick=quick)
     if (reference is None) != published:
         raise ConfigError(
             "one export is verified, or what is published. Try: name a folder or NAME/ID, or say --published"
@@ -183,7 +180,7 @@ def _verify_folder(archive: Path, folder: Path, verifier: Verifier) -> Verificat
 
 
 def _first_reason(found: Verification) -> str:
-    reasons = [check for check in found.checks if check.matters and check.verdict == found.verdict != AGREES]
+    reasons = [check for check in found.checks if check.verdict == found.verdict != AGREES]
     return f"  {one_line(reasons[0].what)}: {brief(one_line(reasons[0].why), CELL)}" if reasons else ""
 
 
@@ -203,8 +200,7 @@ def _show(found: Verification, claims: Claims) -> None:
 
 
 def _row(check: ClaimCheck) -> tuple[str, ...]:
-    what = check.what if check.matters else f"({check.what})"
-    return (what, check.verdict, _shorten(check.claimed), _shorten(check.found), brief(one_line(check.why), CELL))
+    return (check.what, check.verdict, _shorten(check.claimed), _shorten(check.found), brief(one_line(check.why), CELL))
 
 
 def _shorten(text: str) -> str:

@@ -29,14 +29,13 @@ CANNOT_BE_TOLD: Verdict = "cannot be told"
 
 @dataclass(frozen=True, slots=True)
 class ClaimCheck:
-    """Verdict on one claim. `matters`: the export agrees only where this claim does; other checks inform."""
+    """Verdict on one claim."""
 
     what: str
     verdict: Verdict
     claimed: str = ""
     found: str = ""
     why: str = ""
-    matters: bool = True
 
 
 def worst_verdict(verdicts: Sequence[Verdict]) -> Verdict:

@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 
 import evolve.task
-from evolve.commands import Plugins, Worker
+from evolve.commands import Worker
 from evolve.edits import refusal
 from evolve.statistics import PRIOR_DEGREES, Pool
 from evolve.task import list_bundled, place_of_bundled
@@ -71,8 +71,8 @@ class Verification:
 
     @property
     def verdict(self) -> Verdict:
-        """Worst verdict of the checks that matter."""
-        return worst_verdict(tuple(check.verdict for check in self.checks if check.matters))
+        """Worst verdict of the checks."""
+        return worst_verdict([check.verdict for check in self.checks])
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,6 @@ class Verifier:
     """Settings of a verification. `trusted`: a person has said that the export's evaluator may run, or it is that of their own campaign. `quick`: certificates alone are made again, and no program runs."""
 
     open_worker: OpenWorker
-    plugins: Plugins
     trusted: bool = False
     quick: bool = False
 
@@ -90,15 +89,14 @@ def verify(contents: Contents, verifier: Verifier) -> Verification:
     checks = list(_check_manifest(contents))
     claims = read_claims(contents)
     # Files that differ from the manifest are not looked into any further.
-    if _has_difference(checks):
+    if any(check.verdict == DIFFERS for check in checks):
         return _conclude(claims, checks)
     program = Program({path: _text(contents, stored) for path, stored in claims.files.items()})
     _check_named_files(claims, contents)
     try:
         with load_exported_task(contents, claims.task.path, claims.task.parameters) as task:
             checks += check_coherence(claims, contents, program, task)
-            checks += _check_plugin(claims.task, task, verifier.plugins)
-            if _has_difference(checks) or (verifier.quick and claims.certificate is None):
+            if any(check.verdict == DIFFERS for check in checks) or (verifier.quick and claims.certificate is None):
                 return _conclude(claims, checks)
             if not (verifier.trusted or is_known_task(claims.task)):
                 return _conclude(claims, [*checks, ClaimCheck("evaluated again", CANNOT_BE_TOLD, why=NOT_TRUSTED)])
@@ -125,10 +123,6 @@ def _conclude(claims: Claims, checks: list[ClaimCheck], isolation: str = "") -> 
     return Verification(claims.name, claims.task.name, claims.program, tuple(checks), isolation)
 
 
-def _has_difference(checks: list[ClaimCheck]) -> bool:
-    return worst_verdict(tuple(check.verdict for check in checks if check.matters)) == DIFFERS
-
-
 def _check_manifest(contents: Contents) -> Iterator[ClaimCheck]:
     wrong = check_files(contents)
     yield from (ClaimCheck("file", DIFFERS, path, "", f"{path} {why}") for path, why in wrong.items())
@@ -136,14 +130,6 @@ def _check_manifest(contents: Contents) -> Iterator[ClaimCheck]:
         yield ClaimCheck(
             "files", AGREES, f"{len(contents):,}", f"{len(contents):,}", "every SHA-256 is that of the manifest"
         )
-
-
-def _check_plugin(claim: TaskClaim, task: Task, plugins: Plugins) -> Iterator[ClaimCheck]:
-    """Compares the package of the evaluator; another version may find the same, and the scores show it."""
-    if task.evaluator.plugin:
-        here = plugins.evaluator_release(task.evaluator) or "a version that nobody knows"
-        verdict = AGREES if here == claim.release else CANNOT_BE_TOLD
-        yield ClaimCheck("evaluator plugin", verdict, claim.release, here, matters=False)
 
 
 def _evaluate_again(again: Reevaluation, *, quick: bool) -> Iterator[ClaimCheck]:

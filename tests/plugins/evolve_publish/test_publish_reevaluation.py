@@ -26,7 +26,6 @@ from evolve_publish.reevaluation import (
     compare_with_seed,
     worst_verdict,
 )
-from evolve_publish.verify import Verification
 
 
 def test_times_of_another_machine_cannot_be_told(tmp_path):
@@ -266,11 +265,6 @@ def test_what_is_gained_on_a_case_is_told_in_the_task_s_own_direction(fitness, g
 )
 def test_one_difference_is_a_difference_and_nothing_is_no_agreement(verdicts, whole):
     assert worst_verdict(verdicts) == whole
-
-
-def test_what_does_not_matter_decides_nothing():
-    checks = (ClaimCheck("files", AGREES), ClaimCheck("run again", CANNOT_BE_TOLD, matters=False))
-    assert Verification("number/2", "number", "0", checks).verdict == AGREES
 
 
 def test_a_reason_stands_with_a_difference_alone():
