@@ -122,6 +122,7 @@ class _SpeedRun:
                 why = f"{self.context.settings.function}() gave two answers to one question. Equal questions must get equal answers"
                 raise RefusedAnswer(Evaluation.wrong(why, tag="two answers to one question"))
         known = {instance.kind for instance, _ in again}
+        # The first of each kind: later ones of a kind are overwritten by earlier ones.
         firsts = {one.kind: one for one in reversed(self._draw()) if one.kind not in known}
         found = [(instance, self._ask(sessions, instance)[0].value) for instance in firsts.values()]
         self.openings = self.openings or found
@@ -209,6 +210,7 @@ def _summarise(run: _SpeedRun) -> Evaluation:
     context = run.context
     medians = {kind: statistics.median(ratios) for kind, ratios in _by_kind(run.pairs).items()}
     _check_possible(context.settings.at_most, max(medians.values()))
+    # The median of a kind is not moved by the few calls that the machine has interrupted; the mean over kinds weighs all alike.
     fitness, spread = statistics.fmean(medians.values()), _spread(run.rounds)
     half = (spread.high - spread.low) / 2
     pairs, rows = [pair for one in run.pairs for pair in one.pairs], list_timings(run.pairs)

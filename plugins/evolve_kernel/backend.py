@@ -152,6 +152,7 @@ class Layout:
             if array.kind == "in":
                 self.segment.view(place, array.dims, array.dtype)[:] = inputs[array.name]
             else:
+                # With poison an output that was not written is no answer of an earlier call.
                 self.segment.view(place, (array.bytes,), "uint8")[:] = POISONS[poison]
 
     def seal(self) -> None:

@@ -277,6 +277,7 @@ class GpuSide:
 
     def call(self, question: Question, poison: int) -> Called:
         """Returns one call; see `Side.call`. Where the clocks disagree it is doubtful, and a failure of integrity if that was too often."""
+        # Only the guards are drawn: the device finds the arrays of every call at the same places.
         layout = Layout.of(self.segment, question.arguments, question.draw - question.draw % _PLACES)
         launches = [launch.encode(layout.places) for launch in self.recording.launches[question.arguments]]
         start = layout.places[0] - GUARD

@@ -84,6 +84,7 @@ class _Recorder:
     def _make_argument(self, kind: str, name: str, dims: Sequence[int], dtype: str, value: int) -> Any:
         if kind == "number":
             return value
+        # Zeros and no inputs: this process must know nothing that is asked later.
         return self._torch.zeros(tuple(dims), dtype=getattr(self._torch, dtype), device="cuda")
 
     def _encode_launch(self, launch: Launch, tensors: Sequence[Any]) -> list[Any]:

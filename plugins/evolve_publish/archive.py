@@ -121,6 +121,7 @@ def format_index(archive: Path) -> str:
 def check_index(archive: Path) -> None:
     """Raises `ConfigError` where the index differs from the folders, or a folder may not be published."""
     target, text = archive / INDEX, format_index(archive)
+    # Bytes and not texts: a checkout that changes line ends must be seen here, before it spoils hashes.
     if not target.is_file() or target.read_bytes() != text.encode("utf-8"):
         raise ConfigError(f"{target} is not what the folders say. Try: evolve program publish --index writes it anew")
 

@@ -209,6 +209,7 @@ def read_claims(contents: Contents) -> Claims:
 def _check(claims: Claims) -> None:
     """Raises `ValueError` for numbers that cannot be what they stand for."""
     value = claims.value
+    # A stranger's record.json must not have a number printed with a million digits.
     if not 0 <= claims.task.digits <= MOST_DIGITS:
         raise ValueError(f"the fitness has {claims.task.digits} digits")
     if value is not None and (value.count < 1 or (value.standard_error is not None and value.standard_error < 0.0)):

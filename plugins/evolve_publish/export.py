@@ -120,8 +120,10 @@ def _collect_claims(
         found=_format_time(stamped),
         found_after=stamped.active,
         campaign_seed=campaign.settings.seed,
+        # The secret travels with the export, for without it nobody could draw the same instances.
         secret=campaign.secret,
         steps=len(steps),
+        # Costs are those of the whole campaign: a program cannot be had without those that failed on the way.
         spent=encode(campaign.state.progress),
     )
     return replace(claims, value=_claim_value(campaign, shown, claims), promotion=_claim_promotion(shown, claims))

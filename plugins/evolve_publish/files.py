@@ -236,6 +236,7 @@ def _read_file(file: Path, name: str, room: int) -> bytes:
     """Returns the bytes of a plain file; a link, a device or a pipe is refused before anything of it is read."""
     refusal = f"{name[:200]!r} is no plain file. Try: take an export as it was written, without links"
     try:
+        # Without O_NONBLOCK a pipe among the files would keep the reader waiting for ever.
         number = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
         raise ConfigError(refusal) from error
@@ -244,6 +245,7 @@ def _read_file(file: Path, name: str, room: int) -> bytes:
         if not stat.S_ISREG(status.st_mode):
             raise ConfigError(refusal)
         check_size(1, status.st_size + LARGEST - room)
+        # One byte more than there is room for: a file that grows meanwhile is seen, and refused by its size.
         return opened.read(max(room, 0) + 1)
 
 
@@ -296,6 +298,7 @@ def _paths(task: Task) -> list[Path]:
 @contextmanager
 def load_exported_task(contents: Contents, path: str, parameters: Mapping[str, Scalar]) -> Iterator[Task]:
     """Yields the task at `path` of an export, loaded from a fresh folder that holds nothing else. Nothing of it is run. Raises `TaskError`, `ConfigError`."""
+    # A folder of its own: a task loads files beside its own, and nothing else of an export may be one of them.
     with tempfile.TemporaryDirectory(prefix="evolve-task-") as fresh:
         for name, data in contents.items():
             if name.startswith(f"{TASK_FOLDER}/"):

@@ -83,6 +83,7 @@ def train(program: Trained, loader: Loader, told: Mapping[str, Any], settings: R
     with program.session(settings.seconds) as session:
         first = settings.first if settings.samples else loader.left
         answer = _serve(session, loader, first, told)
+        # A model is never a bare whole number, so that one can stand for a wish for more samples.
         while type(answer) is int:
             if loader.left == 0 or answer < 1:
                 raise Unusable(_explain_answer(settings, loader, answer))
@@ -138,6 +139,7 @@ def predict_labels(
         asked = rng.permutation(np.concatenate([own, also]))
         with program.session(settings.predict_seconds) as session:
             labels = parse_labels(session.call("predict", model.content, inputs[asked]), len(asked), classes)
+        # Rows of the other half only tell whether an answer depends on its neighbours; they decide nothing else.
         is_own = np.isin(asked, own)
         found[asked[is_own]] = labels[is_own]
         again[asked[~is_own]] = labels[~is_own]
