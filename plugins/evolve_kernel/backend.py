@@ -7,13 +7,15 @@ Between any two arrays, and at both ends, there are `GUARD` bytes that no honest
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from pathlib import PurePosixPath
 from typing import Any, Protocol
 
 import numpy as np
 
 from evolve import NATIVE_BLOCK, Candidate, Segment
-from evolve.types import TaskError
+from evolve.types import Task, TaskError
 from evolve_kernel.problem import Argument, Arrays
+from evolve_kernel.settings import Language
 
 
 class RefusedProgram(Exception):
@@ -77,6 +79,26 @@ class Backend(Protocol):
         """Returns how long it takes here at least to move so many bytes and compute so many operations, by measured ceilings. `again`: a program seems to be faster, so that what was measured under
         a load, if it was, is measured once more."""
         ...
+
+
+_SUFFIXES: Mapping[Language, tuple[str, ...]] = {
+    "c": (".c",),
+    "c++": (".cc", ".cpp", ".cxx"),
+    "triton": (".py",),
+    "cuda": (".cu",),
+}
+
+
+def find_source(task: Task, language: Language) -> str:
+    """Returns the one file of the program that is compiled; raises `TaskError`."""
+    suffixes = _SUFFIXES[language]
+    found = [path for path in task.seed.files if PurePosixPath(path).suffix in suffixes]
+    if len(found) != 1:
+        raise TaskError(
+            f"a kernel in {language} has one file that is compiled, with the suffix {' or '.join(suffixes)}, got {', '.join(found) or 'none'}. "
+            "Try: name it in program.files, and let it include the others"
+        )
+    return found[0]
 
 
 # --- the layout of arrays in memory

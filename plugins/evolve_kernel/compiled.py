@@ -14,21 +14,20 @@ import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from statistics import median
 from typing import Any, Protocol
 
 from evolve import NATIVE_BLOCK, Candidate, Segment, SessionFailed, Timed, native_source
 from evolve.types import Task, TaskError
 from evolve_kernel import gate
-from evolve_kernel.backend import OUTSIDE, Built, Called, Layout, Question, RefusedProgram, Side
+from evolve_kernel.backend import OUTSIDE, Built, Called, Layout, Question, RefusedProgram, Side, find_source
 from evolve_kernel.problem import C_TYPES, Argument
 from evolve_kernel.settings import KernelSettings
 
 COMMANDS = {"c": "cc", "c++": "c++"}
 LISTER = "objdump"
 """The command that lists the instructions of an object."""
-SUFFIXES = {"c": (".c",), "c++": (".cc", ".cpp", ".cxx")}
 STANDARDS = {"c": ["-std=c11"], "c++": ["-std=c++17", "-fno-exceptions", "-fno-rtti"]}
 FLAGS = (
     "-O3",
@@ -176,7 +175,11 @@ class CompiledBackend:
     def __init__(self, task: Task, settings: KernelSettings, signature: tuple[Argument, ...]) -> None:
         self._settings = settings
         self._compiler = compiler(settings.language)
-        self._source = source_of(task, settings)
+        self._source = find_source(task, settings.language)
+        if settings.header not in task.context:
+            raise TaskError(
+                f"evaluator.header: {settings.header!r} is no file of program.context. Try: name it there, so that no program changes it"
+            )
         self._call = format_call(settings.function, signature)
         self._own: Mapping[str, bytes] | None = None
         self._ceilings = Ceilings(self._compiler)
@@ -237,22 +240,6 @@ class CompiledBackend:
         made = f"{name}.o"
         command = [*self._compiler.own_command(flags), "-c", "-o", made, f"{name}.c"]
         return candidate.build(command, [made], files={f"{name}.c": source})
-
-
-def source_of(task: Task, settings: KernelSettings) -> str:
-    """Returns the one file of the program that is compiled; raises `TaskError`."""
-    suffixes = SUFFIXES[settings.language]
-    found = [path for path in task.seed.files if PurePosixPath(path).suffix in suffixes]
-    if len(found) != 1:
-        raise TaskError(
-            f"a kernel in {settings.language.upper()} has one file that is compiled, with the suffix {' or '.join(suffixes)}, got {', '.join(found) or 'none'}. "
-            "Try: name it in program.files, and let it include the others"
-        )
-    if settings.header not in task.context:
-        raise TaskError(
-            f"evaluator.header: {settings.header!r} is no file of program.context. Try: name it there, so that no program changes it"
-        )
-    return found[0]
 
 
 @dataclass(frozen=True, slots=True)

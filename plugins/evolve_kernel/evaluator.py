@@ -14,8 +14,8 @@ import numpy as np
 from evolve import Candidate, Evaluation, Trial, evaluator
 from evolve.statistics import Interval, median_interval
 from evolve.types import Parameters, Stage, Task, TaskError, Twin
-from evolve_kernel.backend import Backend, Built, RefusedProgram, count_bytes
-from evolve_kernel.compiled import CompiledBackend, source_of
+from evolve_kernel.backend import Backend, Built, RefusedProgram, count_bytes, find_source
+from evolve_kernel.compiled import CompiledBackend
 from evolve_kernel.gpu_backend import GpuBackend
 from evolve_kernel.impostors import impostors
 from evolve_kernel.problem import Argument, KernelProblem, load, shape_name
@@ -52,7 +52,7 @@ class Kernel:
         """Programs that break the rules, for the check of a task in a language that is compiled here."""
         if self._settings.language not in COMPILED_HERE:
             return []
-        path, header = source_of(task, self._settings), self._settings.header
+        path, header = find_source(task, self._settings.language), self._settings.header
         return impostors(path, task.seed.files[path], header, task.context[header], self._settings.function)
 
 

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from statistics import median
 from typing import Any, Protocol
 
@@ -15,12 +15,11 @@ import numpy as np
 
 from evolve import Candidate, Segment, Timed
 from evolve.types import Task, TaskError
-from evolve_kernel.backend import GUARD, Built, Called, Layout, Question, RefusedProgram, Side
+from evolve_kernel.backend import GUARD, Built, Called, Layout, Question, RefusedProgram, Side, find_source
 from evolve_kernel.gpu_recorder import nvrtc
 from evolve_kernel.problem import Argument
 from evolve_kernel.settings import KernelSettings, Language
 
-SUFFIXES: Mapping[Language, str] = {"triton": ".py", "cuda": ".cu"}
 RECORDER, RUNNER = "gpu_recorder", "gpu_runner"
 _NEIGHBOURS = ("gpu_driver",)
 _IMPORTED = ("torch", "triton")
@@ -36,7 +35,7 @@ class GpuBackend:
     def __init__(self, task: Task, settings: KernelSettings) -> None:
         self._settings = settings
         self._entry = task.entry
-        self._source = _source(task, settings.language)
+        self._source = find_source(task, settings.language)
         _check_granted(task)
         _check_installed(settings.language)
         self._ceilings: tuple[int, float, float] | None = None
@@ -89,16 +88,6 @@ def place_module(entry: str, module: str) -> dict[str, bytes]:
     files = {f"{package}/{name}.py": (here / f"{name}.py").read_bytes() for name in (*_NEIGHBOURS, module)}
     told = f"from {package}.{module} import *\n".encode()
     return {**files, f"{package}/__init__.py": b"", f"{entry}.py": told}
-
-
-def _source(task: Task, language: Language) -> str:
-    """Returns the one file of the program that is recorded; raises `TaskError`."""
-    found = [path for path in task.seed.files if PurePosixPath(path).suffix == SUFFIXES[language]]
-    if len(found) != 1:
-        raise TaskError(
-            f"a kernel in {language} has one file with the suffix {SUFFIXES[language]}, got {', '.join(found) or 'none'}. Try: name it in program.files"
-        )
-    return found[0]
 
 
 def _check_granted(task: Task) -> None:

@@ -270,7 +270,7 @@ def test_a_claim_that_cannot_be_is_refused(claim: object, reason: str) -> None:
         (TOML + "[[stages]]\nneeds = { gpus = 0 }\n", "has a stage without one. Try: write gpu = 1"),
         (
             TOML.replace("double.py", "double.pyx").replace('entry = "double"', 'entry = ""'),
-            "one file with the suffix .py, got none",
+            "one file that is compiled, with the suffix .py, got none",
         ),
     ],
 )
