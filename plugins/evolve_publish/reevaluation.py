@@ -199,6 +199,14 @@ def _draw_seed() -> int:
     return secrets.randbelow(1 << 31)
 
 
+def evaluate_again(again: Reevaluation, *, quick: bool = False) -> Iterator[ClaimCheck]:
+    """Checks the certificate, the score and the held-out cases; `quick`: the certificate alone, for which no program runs."""
+    yield from check_certificate(again)
+    if not quick:
+        yield from _check_score(again)
+        yield from _check_cases(again)
+
+
 def check_certificate(again: Reevaluation) -> Iterator[ClaimCheck]:
     """Certifies the artifacts of the search again and compares the proof to the last digit; a proof that another processor makes otherwise is checked by the task's verifier."""
     proof, first = again.claims.certificate, again.claims.first
@@ -240,7 +248,7 @@ def _canonical(proof: Mapping[str, str]) -> str:
     return json.dumps({name: json.loads(text) for name, text in proof.items()}, sort_keys=True)
 
 
-def check_score(again: Reevaluation) -> Iterator[ClaimCheck]:
+def _check_score(again: Reevaluation) -> Iterator[ClaimCheck]:
     """Evaluates the program again."""
     first, value = again.claims.first, again.claims.value
     if first is None:
@@ -305,7 +313,7 @@ def _check_noisy(again: Reevaluation, first: EvaluationClaim, value: ValueClaim)
     yield compare_noisy("score", value, found, again.task.fitness, elsewhere=again.elsewhere)
 
 
-def check_cases(again: Reevaluation) -> Iterator[ClaimCheck]:
+def _check_cases(again: Reevaluation) -> Iterator[ClaimCheck]:
     """Evaluates a promoted program beside the seed on each held-out case; of another one only exact scores can be compared."""
     if again.program == again.task.seed:
         return

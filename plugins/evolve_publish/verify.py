@@ -47,10 +47,8 @@ from evolve_publish.reevaluation import (
     ClaimCheck,
     Reevaluation,
     Verdict,
-    check_cases,
-    check_certificate,
     check_equal,
-    check_score,
+    evaluate_again,
     worst_verdict,
 )
 
@@ -102,7 +100,7 @@ def verify(contents: Contents, verifier: Verifier) -> Verification:
                 return _conclude(claims, [*checks, ClaimCheck("evaluated again", CANNOT_BE_TOLD, why=NOT_TRUSTED)])
             with verifier.open_worker(task) as worker:
                 again = Reevaluation(claims, contents, program, task, worker)
-                checks += _evaluate_again(again, quick=verifier.quick)
+                checks += evaluate_again(again, quick=verifier.quick)
                 return _conclude(claims, checks, "" if verifier.quick else worker.description.isolation)
     except TaskError as error:
         return _conclude(claims, [*checks, ClaimCheck("evaluated again", CANNOT_BE_TOLD, why=str(error))])
@@ -130,13 +128,6 @@ def _check_manifest(contents: Contents) -> Iterator[ClaimCheck]:
         yield ClaimCheck(
             "files", AGREES, f"{len(contents):,}", f"{len(contents):,}", "every SHA-256 is that of the manifest"
         )
-
-
-def _evaluate_again(again: Reevaluation, *, quick: bool) -> Iterator[ClaimCheck]:
-    yield from check_certificate(again)
-    if not quick:
-        yield from check_score(again)
-        yield from check_cases(again)
 
 
 def _check_named_files(claims: Claims, contents: Contents) -> None:
