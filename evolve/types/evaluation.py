@@ -8,7 +8,7 @@ from enum import StrEnum
 from numbers import Real
 from typing import Any, Literal
 
-from evolve.types.task import Scalar
+from evolve.types.program import Scalar
 
 __all__ = [
     "Description",
