@@ -12,7 +12,7 @@ from evolve.models.completion import Choice, Completion, read_completion, read_e
 from evolve.models.connection import Connection, EndpointRequest
 from evolve.models.endpoint import OpenAISettings, is_within, open_endpoint
 from evolve.models.faults import SYSTEM, RequestFault, Treatment
-from evolve.models.retries import CHECK_TRIES, TRIES, CallResult, ModelClock, RateLimit, call_with_retries
+from evolve.models.retries import CHECK_TRIES, TRIES, CallResult, ModelClock, RequestRetries
 from evolve.types import Message, Prompt, Reply, Section, Usage, estimate_tokens
 
 _CHECK = Prompt((Message("user", (Section("check", "Say OK."),)),), max_tokens=16)
@@ -30,8 +30,7 @@ class OpenAIModel:
         self._clock = clock or ModelClock()
         self._fields = RequestFields(settings, endpoint.host)
         self._connection = Connection(endpoint)
-        self._limit = RateLimit(self._clock)
-        self._name = f"{settings.model!r} at {endpoint.host}"
+        self._retries = RequestRetries(f"{settings.model!r} at {endpoint.host}", self._clock)
 
     def check(self, deadline: float, cancelled: threading.Event) -> Usage:
         """Makes one small call, which shows whether key, model and address are right. Raises `ModelError`."""
@@ -52,7 +51,7 @@ class OpenAIModel:
         tokens = estimate_tokens(text)
         request = EndpointRequest("/embeddings", body, read_embedding, prompt_tokens=tokens)
         ask = lambda: self._connection.ask(request, deadline, cancelled)  # noqa: E731
-        done = call_with_retries(ask, self._name, self._limit, self._clock, deadline, cancelled)
+        done = self._retries.call(ask, deadline, cancelled)
         vector, usage = done.value
         return vector, done.failed.usage.plus(usage or Usage(tokens))
 
@@ -69,7 +68,7 @@ class OpenAIModel:
         tries: Mapping[Treatment, int],
     ) -> CallResult[Completion]:
         ask = lambda: self._ask(prompt, samples, deadline, cancelled)  # noqa: E731
-        return call_with_retries(ask, self._name, self._limit, self._clock, deadline, cancelled, tries)
+        return self._retries.call(ask, deadline, cancelled, tries)
 
     def _ask(self, prompt: Prompt, samples: Sequence[int], deadline: float, cancelled: threading.Event) -> Completion:
         """Sends one request; remembers a field that the endpoint refuses before the `RequestFault` goes on."""

@@ -5,8 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from evolve.models.circuit_breaker import CircuitBreaker
-from evolve.models.retries import CallResult, FailedAttempts, ModelClock
+from evolve.models.retries import CallResult, CircuitBreaker, FailedAttempts, ModelClock
 from evolve.types import ModelDown, ModelError, ModelGone, Usage
 from tests.models.asking import PROMPT, FakeTime, asked_of
 from tests.models.fault_server import OK, FaultServer, failure

@@ -4,7 +4,7 @@ from collections import Counter
 import pytest
 
 from evolve.models.faults import RequestFault, Treatment
-from evolve.models.retries import CallResult, FailedAttempts, RateLimit, call_with_retries
+from evolve.models.retries import CallResult, FailedAttempts, RequestRetries
 from evolve.types import ModelDown, ModelError, ModelGone, Usage
 from tests.models.asking import FakeTime
 
@@ -27,7 +27,7 @@ class Script:
 
 
 def answered(script: Script, times: FakeTime, seconds: float = 1000.0) -> CallResult[str]:
-    return call_with_retries(script, "m", RateLimit(times.clock), times.clock, times.now() + seconds, NEVER)
+    return RequestRetries("m", times.clock).call(script, times.now() + seconds, NEVER)
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_the_seconds_of_tries_that_may_have_been_paid_are_told():
         raise RequestFault(Treatment.BAD_ANSWER, "x", usage=PAID)
 
     with pytest.raises(ModelError) as raised:
-        call_with_retries(ask, "m", RateLimit(times.clock), times.clock, times.now() + 1000, NEVER)
+        RequestRetries("m", times.clock).call(ask, times.now() + 1000, NEVER)
     assert raised.value.seconds == pytest.approx(60.0, abs=0.5)
     with pytest.raises(ModelDown) as refused:
         answered(Script(*[RequestFault(Treatment.DOWN, "x")] * 5), times)
@@ -111,39 +111,39 @@ def test_the_seconds_of_tries_that_may_have_been_paid_are_told():
 
 def test_without_a_hold_nobody_waits():
     times = FakeTime()
-    assert RateLimit(times.clock).wait(times.now(), NEVER) == 0.0
+    assert RequestRetries("m", times.clock).wait(times.now(), NEVER) == 0.0
     assert times.pauses == []
 
 
 @pytest.mark.parametrize(("chance", "pauses"), [(0.0, [8.0, 0.0]), (1.0, [8.0, 2.0])])
 def test_calls_that_were_held_back_leave_one_after_another(chance: float, pauses: list[float]):
     times = FakeTime(chance)
-    limit = RateLimit(times.clock)
-    limit.hold(8.0)
-    assert limit.wait(times.now() + 100, NEVER) == 0.0
+    retries = RequestRetries("m", times.clock)
+    retries.hold(8.0)
+    assert retries.wait(times.now() + 100, NEVER) == 0.0
     assert times.pauses == pauses
 
 
 def test_a_shorter_hold_does_not_end_a_longer_one():
     times = FakeTime()
-    limit = RateLimit(times.clock)
-    limit.hold(60.0)
-    limit.hold(1.0)
-    assert 59 < limit.remaining <= 60
+    retries = RequestRetries("m", times.clock)
+    retries.hold(60.0)
+    retries.hold(1.0)
+    assert 59 < retries.remaining <= 60
 
 
 def test_a_hold_beyond_the_deadline_is_told_at_once():
     times = FakeTime()
-    limit = RateLimit(times.clock)
-    limit.hold(3600.0)
-    assert 3599 < limit.wait(times.now() + 10, NEVER) <= 3600
+    retries = RequestRetries("m", times.clock)
+    retries.hold(3600.0)
+    assert 3599 < retries.wait(times.now() + 10, NEVER) <= 3600
     assert times.pauses == []
 
 
 def test_a_cancelled_call_does_not_wait():
     times, cancelled = FakeTime(), threading.Event()
     cancelled.set()
-    limit = RateLimit(times.clock)
-    limit.hold(5.0)
-    assert limit.wait(times.now() + 10, cancelled) == 0.0
+    retries = RequestRetries("m", times.clock)
+    retries.hold(5.0)
+    assert retries.wait(times.now() + 10, cancelled) == 0.0
     assert times.pauses == []
