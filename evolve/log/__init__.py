@@ -2,10 +2,8 @@
 
 The log is the only state; whatever else there is can be thrown away and made again."""
 
-from evolve.log.beginning import begin
 from evolve.log.cache import EvaluationCache
-from evolve.log.copying import copy
 from evolve.log.lock import Locked, writer
-from evolve.log.log import Log
+from evolve.log.log import Log, begin, copy
 
 __all__ = ["EvaluationCache", "Locked", "Log", "begin", "copy", "writer"]

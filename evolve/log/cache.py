@@ -5,8 +5,7 @@ import sqlite3
 from contextlib import suppress
 from pathlib import Path
 
-from evolve.log.checks import explain_errors, reachable, refuse_network
-from evolve.log.connections import make, writing
+from evolve.log.files import explain_errors, make, reachable, refuse_network, writing
 from evolve.types import StoreError
 
 APPLICATION = 0x45564F43

@@ -13,8 +13,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from evolve.log.checks import damage_error, readable
-from evolve.log.connections import reading
+from evolve.log.files import damage_error, readable, reading
 from evolve.types import Event, Program, ProgramId, RecordId, Replied, Settled, Stamped, StoreError, TextId, text_id
 from evolve.types.codec import decoder
 
