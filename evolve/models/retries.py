@@ -26,8 +26,6 @@ CHECK_TRIES = {**TRIES, Treatment.RATE_LIMITED: 4}
 """As `TRIES`, for the check of a model, whose user waits to see whether it answers."""
 FIRST_BACKOFF_SECONDS = 0.5
 LONGEST_BACKOFF_SECONDS = 30.0
-BELIEVED = 3
-"""Pauses of a call that are as short as its server asks for; later ones grow even where it asks for hardly any time."""
 SPREAD = 0.25
 """Share by which a pause is prolonged at random, so that calls which waited do not all leave at once."""
 SPREAD_LIMIT_SECONDS = 5.0
@@ -161,9 +159,8 @@ class RequestRetries:
         if not is_held and fault.treatment is not Treatment.DOWN:
             return 0.0
         ceiling = min(LONGEST_BACKOFF_SECONDS, FIRST_BACKOFF_SECONDS * 2.0 ** min(count - 1, 16))
-        pause = self._clock.chance() * ceiling
-        if fault.retry_after is not None:
-            pause = fault.retry_after if count <= BELIEVED else max(fault.retry_after, pause)
+        # Pauses grow even where a server asks for hardly any time: some ask for none as long as they are overloaded.
+        pause = max(fault.retry_after or 0.0, self._clock.chance() * ceiling)
         if not is_held:
             return pause
         self.hold(pause)
