@@ -115,17 +115,14 @@ def _refuse_unfinished(path: Path) -> None:
 
 
 @contextmanager
-def explain_errors(path: Path, *, if_damaged: str | None = None) -> Iterator[None]:
-    """Turns errors that the file at `path` causes into `StoreError`; errors of our own code pass unchanged. `if_damaged` says
-    something else of a file that is damaged or of another kind."""
+def explain_errors(path: Path) -> Iterator[None]:
+    """Turns errors that the file at `path` causes into `StoreError`; errors of our own code pass unchanged."""
     try:
         yield
     except sqlite3.DatabaseError as error:
         reason = _reason(error)
         if reason is None:
             raise
-        if if_damaged is not None and reason in (_DAMAGED, _NO_LOG):
-            reason = if_damaged
         raise StoreError(f"{path} {reason} ({error})") from error
 
 
@@ -139,7 +136,7 @@ def _reason(error: sqlite3.DatabaseError) -> str | None:
 
 @contextmanager
 def readable(path: Path) -> Iterator[None]:
-    """As `explained`, where nothing but the file is read: damage can also make SQLite's own message no UTF-8."""
+    """As `explain_errors`, where nothing but the file is read: damage can also make SQLite's own message no UTF-8."""
     with explain_errors(path):
         try:
             yield

@@ -14,7 +14,6 @@ __all__ = [
     "Description",
     "FAILURES",
     "NOBODYS_FAULT",
-    "REPEATABLE",
     "Carried",
     "Evaluation",
     "Level",
@@ -53,10 +52,6 @@ class Outcome(StrEnum):
     BELOW_THRESHOLD = "below_threshold"
     SCREENED = "screened"
     INTERNAL = "internal"
-
-
-REPEATABLE = frozenset({Outcome.OK, Outcome.WRONG, Outcome.INVALID, Outcome.BUILD_FAILED})
-"""Outcomes that say what a program is; one that crashed or was too slow may do better where less else is running."""
 
 
 FAILURES = frozenset(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from evolve.log import EvaluationCache, Log, files
+from evolve.log import Log, files
 from evolve.log.files import explain_errors, make, network_file_system, reading, writing
 from evolve.types import StoreError
 
@@ -113,14 +113,13 @@ def test_without_mounts_nothing_is_refused() -> None:
     assert network_file_system(Path("/a.db"), "") is None
 
 
-@pytest.mark.parametrize("make", [Log.create, EvaluationCache], ids=["log", "cache"])
-def test_nothing_is_made_on_a_network_file_system(path: Path, monkeypatch: pytest.MonkeyPatch, make) -> None:
+def test_nothing_is_made_on_a_network_file_system(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The error names the kind and the remedy, and no file appears."""
     table = path.with_name("mounts")
     table.write_text(f"server:/x {path.parent.resolve()} nfs4 rw 0 0\n")
     monkeypatch.setattr(files, "MOUNTS", table)
     with pytest.raises(StoreError, match=r"network file system \(nfs4\).*EVOLVE_HOME"):
-        make(path)
+        Log.create(path)
     assert list(path.parent.iterdir()) == [table]
 
 
