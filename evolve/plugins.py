@@ -214,6 +214,7 @@ def _check_settings(found: Registered[Any], settings: Mapping[str, Any]) -> Mapp
         if settings:
             raise ConfigError(f"{name!r} has no settings, got {', '.join(settings)}. Try: leave them out")
         return {}
+    # pydantic ignores keys that a model does not have, unless the model says otherwise; here they are errors.
     if model.model_config.get("extra") != "allow":
         _refuse_unknown(name, settings, model.model_fields)
     try:
@@ -225,7 +226,6 @@ def _check_settings(found: Registered[Any], settings: Mapping[str, Any]) -> Mapp
 
 
 def _refuse_unknown(name: str, settings: Mapping[str, Any], known: Collection[str]) -> None:
-    """pydantic ignores keys that a model does not have, unless the model says otherwise; here they are errors."""
     for key in settings:
         if key not in known:
             raise ConfigError(

@@ -70,6 +70,7 @@ def _check_level(level: float) -> None:
 
 def _limits(ordered: Sequence[float], level: float) -> tuple[float, float]:
     count = len(ordered)
+    # Even the smallest and the largest value are too near to each other: only an assumption helps.
     if 2.0 * 0.5**count > 1.0 - level:
         mean = math.fsum(ordered) / count
         squares = math.fsum((value - mean) ** 2 for value in ordered)

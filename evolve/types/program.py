@@ -53,6 +53,7 @@ class Program:
     id: ProgramId = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
+        # Sorted, so that the order in which files were given does not make another program.
         files = dict(sorted(self.files.items()))
         object.__setattr__(self, "files", MappingProxyType(files))
         object.__setattr__(self, "id", ProgramId(digest(canonical(files))))
