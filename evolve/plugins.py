@@ -4,13 +4,14 @@ Invariant: every call into a plugin passes `guarded`, so that whatever it raises
 
 import importlib
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import Distribution, EntryPoint, entry_points
 from operator import itemgetter
 from typing import Any, Generic, TypeVar
 
 import pluggy
+from pydantic import ValidationError
 
 import evolve
 from evolve import hookspecs
@@ -215,34 +216,23 @@ def _check_settings(found: Registered[Any], settings: Mapping[str, Any]) -> Mapp
             raise ConfigError(f"{name!r} has no settings, got {', '.join(settings)}. Try: leave them out")
         return {}
     # pydantic ignores keys that a model does not have, unless the model says otherwise; here they are errors.
-    if model.model_config.get("extra") != "allow":
-        _refuse_unknown(name, settings, model.model_fields)
+    unknown = next((key for key in settings if key not in model.model_fields), None)
+    if unknown is not None and model.model_config.get("extra") != "allow":
+        near = did_you_mean(unknown, model.model_fields)
+        raise ConfigError(f"{name!r} has no setting {unknown!r}.{near} Try: correct it, or leave it out")
     try:
         return dict(model.model_validate(dict(settings)).model_dump())
-    except ValueError as error:
-        line = _first_line(error)
-        remedy = "" if "Try: " in line else ". Try: correct them"
-        raise ConfigError(f"the settings of {name!r} are not usable: {line}{remedy}") from error
+    except ValidationError as error:
+        reasons = "; ".join(_format_reason(item["loc"], item["msg"], item["input"]) for item in error.errors())
+        remedy = "" if "Try: " in reasons else ". Try: correct them"
+        raise ConfigError(f"the settings of {name!r} are not usable: {reasons}{remedy}") from error
 
 
-def _refuse_unknown(name: str, settings: Mapping[str, Any], known: Collection[str]) -> None:
-    for key in settings:
-        if key not in known:
-            raise ConfigError(
-                f"{name!r} has no setting {key!r}.{did_you_mean(key, known)} Try: correct it, or leave it out"
-            )
-
-
-def _first_line(error: ValueError) -> str:
-    """pydantic's report without its links: `key: what is wrong, got value`; what is wrong with several keys together names them itself."""
-    details: list[Any] = error.errors() if hasattr(error, "errors") else [{"loc": (), "msg": str(error), "input": None}]
-    return "; ".join(map(_complaint, details))
-
-
-def _complaint(item: Mapping[str, Any]) -> str:
-    reason: str = item["msg"].removeprefix("Value error, ")
-    key = ".".join(map(str, item["loc"]))
-    return f"{key}: {reason}, got {item['input']!r}" if key else reason
+def _format_reason(place: Sequence[int | str], message: str, got: object) -> str:
+    """Returns `key: what is wrong, got value`; what is wrong with several keys together names them itself."""
+    reason = message.removeprefix("Value error, ")
+    key = ".".join(map(str, place))
+    return f"{key}: {reason}, got {got!r}" if key else reason
 
 
 def _release(plugin: str) -> str | None:
