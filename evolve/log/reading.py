@@ -51,11 +51,6 @@ class LogReader:
         number: int = self._rows("SELECT coalesce(max(number), 0) FROM events")[0][0]
         return number
 
-    def records(self) -> int:
-        """Returns the number of records."""
-        number: int = self._rows("SELECT coalesce(max(record), 0) FROM events WHERE record IS NOT NULL")[0][0]
-        return number
-
     def count_judged(self) -> tuple[int, float | None]:
         """Returns the number of evaluated proposals, and the best fitness (larger is better) of one evaluation that won a place since the
         task changed last, programs in quarantine left out; without a replay."""
