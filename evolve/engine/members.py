@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 
 from evolve.config import ModelSection, ModelsSection, Settings
-from evolve.models.circuit_breaker import CircuitBreaker
+from evolve.models.retries import CircuitBreaker
 from evolve.plugins import Plugins, guarded
 from evolve.protocols import Embedder, Model
 from evolve.types import PROPOSE, ConfigError, EvolveError, ModelError, ModelGone, Usage
