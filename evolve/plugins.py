@@ -30,7 +30,6 @@ from evolve.types.errors import did_you_mean
 
 BUNDLED = (
     "evolve.evaluators",
-    "evolve.executors",
     "evolve.operators",
     "evolve.strategies",
     "evolve.models",

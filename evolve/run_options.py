@@ -14,9 +14,7 @@ from evolve.assignments import parse_assignment
 from evolve.campaign import Campaign
 from evolve.campaign import file as campaign_file
 from evolve.campaign.campaign import best_confirmed
-from evolve.campaign.fitting import budget_of, check_deterministic, try_settings, with_resource, with_templates
-from evolve.campaign.retuning import retune
-from evolve.campaign.spending import check_priced, check_spendable
+from evolve.campaign.settings import budget_of, retune, try_settings, with_resource, with_templates
 from evolve.campaign.workspace import new_path
 from evolve.config import Settings, settings_from, validate_settings
 from evolve.devices import EVERYTHING, Grant
@@ -67,7 +65,6 @@ def plan_new(options: RunOptions, plugins: Plugins, home: Path, devices: Grant =
     settings = with_resource(settings, task, plugins)
     try_settings(settings, task, plugins)
     check_models(settings.models.members, plugins)
-    check_deterministic(settings, budget_of(settings, task))
     if name is None and options.task and Path(options.task).is_file() and task.one_file:
         # A person who names the file looks for its name, where the task's may be that of its folder.
         name = new_path(home, Path(options.task).stem, None).stem
@@ -137,10 +134,8 @@ def plan_more(options: RunOptions, campaign: Campaign, home: Path, devices: Gran
     changed = validate_settings({**settings, **changes})
     # The budget that the campaign began with has its dates already; only a new one is read again.
     budget = budget_of(changed, task) if "budget" in changes else campaign.budget
-    check_priced(budget, changed.models.members, plugins.model_kind)
-    check_spendable(budget, changed.models.members)
+    try_settings(changed, task, plugins, budget)
     check_models(changed.models.members, plugins)
-    check_deterministic(changed, budget)
     _check_something_is_left(budget, campaign)
     wanted = wanted_level(changes.get("sandbox"), campaign.settings.sandbox)
     return RunRequest(changed, task, plugins, home, campaign.name, campaign, changes, wanted, devices)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from evolve.campaign.fitting import with_templates
+from evolve.campaign.settings import with_templates
 from evolve.config import Settings, restore_settings, settings_from
 from evolve.evaluation.machine import usable_cores
 from evolve.types import ConfigError

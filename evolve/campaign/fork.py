@@ -12,7 +12,7 @@ from typing import Any
 
 from evolve.campaign.campaign import Campaign
 from evolve.campaign.descriptors import Descriptors
-from evolve.campaign.fitting import date_budget, operators_of, try_settings, with_resource, with_templates
+from evolve.campaign.settings import complete_settings, operators_of, try_settings
 from evolve.campaign.state import State
 from evolve.campaign.workspace import new_path
 from evolve.config import Settings, settings_from
@@ -41,7 +41,7 @@ _FIXED = ("task", "parameters")
 
 def fork(old: Campaign, settings: Settings, home: Path, name: str | None = None) -> Path:
     """Makes the fork and returns the path of its log; raises `ConfigError`, and then nothing is made. `old` may be running."""
-    settings = date_budget(with_resource(with_templates(settings), old.task, old.plugins), time.time())
+    settings = complete_settings(settings, old.task, old.plugins, time.time())
     try_settings(settings, old.task, old.plugins)
     path = new_path(home, old.name, name)
     copy(old.log.path, path, _Refold(old, settings, path.stem).events()).close()

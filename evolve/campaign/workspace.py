@@ -66,15 +66,10 @@ def secret_for(home: Path, task: str) -> str:
     with _explain_errors(home):
         if not path.exists():
             _make_secret(path)
-        secret = _beginning(path).decode("ascii", "replace").strip() if path.is_file() else ""
+        secret = path.read_text("ascii", "replace").strip() if path.is_file() else ""
     if len(secret) < _SECRET_BYTES:
         raise ConfigError(f"{path} holds no secret. Try: delete it, and run again: another one is made")
     return hmac.new(secret.encode(), task.encode(), "sha256").hexdigest()
-
-
-def _beginning(path: Path) -> bytes:
-    with path.open("rb") as file:
-        return file.read(1024)
 
 
 def _make_secret(path: Path) -> None:

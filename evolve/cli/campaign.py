@@ -14,7 +14,7 @@ from evolve.campaign import Campaign, campaigns, existing_path, file, workspace
 from evolve.campaign.campaign import best_confirmed
 from evolve.campaign.fork import fork, settings_of_fork
 from evolve.campaign.inbox import Configure
-from evolve.campaign.retuning import keys
+from evolve.campaign.settings import keys
 from evolve.cli import steering, summary
 from evolve.cli.groups import noun_group
 from evolve.cli.output import debug_option, emit, emit_all, facts, flat, json_option, say, table

@@ -9,11 +9,11 @@ from typing import Any
 
 from evolve import prompts
 from evolve.campaign import Campaign, stream
-from evolve.campaign.fitting import budget_of, operators_of
+from evolve.campaign.settings import budget_of, operators_of
 from evolve.campaign.spending import CostEstimate, ModelEstimate, estimate_costs
 from evolve.cli.output import facts, flat, quote
 from evolve.cli.summary import format_money
-from evolve.engine import RunRequest, open_executor
+from evolve.engine import RunRequest
 from evolve.engine.proposals import add_prompts
 from evolve.models.prices import Cost
 from evolve.protocols import Context, History
@@ -41,7 +41,7 @@ def describe_run(request: RunRequest) -> dict[str, Any]:
     """Returns the one object of `--dry-run --json`; the evaluator is loaded for it. `grants` are those of the task, by the keys of `[sandbox]`; `limit` is the
     wall time of all stages together, in seconds; `foreseen` is None where no model proposes. Raises `EvolveError`."""
     foreseen, means, task = preview_cost(request), request.confine().means, request.task
-    with open_executor(task, 1, means, request.home, devices=request.devices) as executor:
+    with request.start_executor(means, 1) as executor:
         evaluator = executor.describe()
     return {
         "settings": request.settings.model_dump(mode="json"),

@@ -9,7 +9,7 @@ import click
 
 from evolve import report, wording
 from evolve.campaign import Campaign, workspace
-from evolve.campaign.inbox import Quarantine, Release
+from evolve.campaign.inbox import Ruling
 from evolve.cli.groups import noun_group
 from evolve.cli.output import (
     debug_option,
@@ -271,7 +271,7 @@ def quarantine_program(reference: str, descendants: bool, why: str, as_json: boo
     """Rule a program out: it stays as evidence, and is never parent, inspiration or best."""
     with open_program(reference) as (campaign, number):
         log = campaign.log.path
-    print_answer("ruling", log, ask(log, Quarantine(number, descendants, why)), as_json=as_json)
+    print_answer("ruling", log, ask(log, Ruling("quarantine", number, descendants, why)), as_json=as_json)
 
 
 @program.command("release")
@@ -284,4 +284,4 @@ def release_program(reference: str, descendants: bool, why: str, as_json: bool) 
     """End the quarantine of a program: it claims its places again."""
     with open_program(reference) as (campaign, number):
         log = campaign.log.path
-    print_answer("ruling", log, ask(log, Release(number, descendants, why)), as_json=as_json)
+    print_answer("ruling", log, ask(log, Ruling("release", number, descendants, why)), as_json=as_json)

@@ -13,14 +13,16 @@ import click
 
 import evolve.task
 from evolve import report, wording
-from evolve.campaign import secret_for, workspace
+from evolve.campaign import logs, secret_for, workspace
 from evolve.cli.machine import devices_option, grant_devices, sandbox_option
 from evolve.cli.output import debug_option, emit, facts, json_option, one_line, quote, say, table
 from evolve.edits.changes import matches, refusal
 from evolve.engine import open_executor
 from evolve.engine.isolation import confine, wanted_level
 from evolve.evaluation.machine import usable_cores
+from evolve.hookspecs import ExecutorRequest
 from evolve.measuring import Measured, MeasurementRequest, Submits, measure, trials
+from evolve.plugins import load
 from evolve.run_options import parse_parameters
 from evolve.statistics import Pool, pool_values
 from evolve.task.one_file import program_of
@@ -109,7 +111,7 @@ def evaluate_program(
         raise ConfigError(f"task {task.name!r} has no held-out cases. Try: leave --held-out out")
     count = seeds or (1 if task.deterministic else NOISY_SEEDS)
     means, slots = confine(task, wanted_level(sandbox)).means, usable_cores()
-    with open_executor(task, slots, means, workspace(), devices=grant) as executor:
+    with open_executor(load(), ExecutorRequest(task, slots, means, logs(workspace()), grant)) as executor:
         # A worker that does not start is an error here, before the first job is sent.
         executor.describe()
         cases = (None, *(task.held_out if held_out else ()))

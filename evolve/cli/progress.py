@@ -15,7 +15,7 @@ from evolve import report, wording
 from evolve.campaign import Campaign
 from evolve.cli import summary
 from evolve.cli.output import harmless, one_line, say
-from evolve.engine import Watch
+from evolve.engine.trackers import Watch
 from evolve.types import Insertion, Settled
 
 if TYPE_CHECKING:

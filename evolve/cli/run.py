@@ -17,7 +17,7 @@ from evolve.cli.output import debug_option, emit, json_option, one_line, say
 from evolve.cli.progress import RecordWatch, print_warnings, watch_campaign
 from evolve.config import Settings
 from evolve.engine import Ending, OpenRun, RunRequest, Unwatched, Watch, open_run
-from evolve.engine.metering import Members
+from evolve.engine.members import Members
 from evolve.plugins import Plugins, load
 from evolve.report import RecordLine
 from evolve.run_options import RunOptions, plan_more, plan_new

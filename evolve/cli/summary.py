@@ -13,7 +13,7 @@ from evolve import report, wording
 from evolve.campaign import Campaign
 from evolve.cli.output import CELL, brief, facts, one_line
 from evolve.config import ModelSection
-from evolve.engine import Ending
+from evolve.engine.loop import Ending
 from evolve.engine.trackers import TrackerThread
 from evolve.log import writer
 from evolve.stop import Amount, Budget, duration, spelled
@@ -28,6 +28,9 @@ _REASONS = {
     "stopped": "it was stopped by request (evolve campaign stop); everything that had settled is kept",
     "exhausted": "its operators propose nothing new any more, so going on is useless: try another strategy or seed",
 }
+
+
+_REASONS_SHOWN = 3
 
 
 def format_beginning(campaign: Campaign, isolation: str) -> str:
@@ -127,6 +130,15 @@ def _format_unpaid(campaign: Campaign, ending: Ending) -> str:
     return f"{without_remedy(ending.unpaid)}. Try: evolve run --continue {campaign.name} {budget}, or lower the max_tokens of the model in a new campaign."
 
 
+def _format_unusable(campaign: Campaign, ending: Ending) -> str:
+    reasons = [f"{count:,} x {_shorten(reason)}" for reason, count in ending.unusable.items()]
+    more = f"; and {len(reasons) - _REASONS_SHOWN} more reasons" if len(reasons) > _REASONS_SHOWN else ""
+    return (
+        f"No proposal of a model could be evaluated: {'; '.join(reasons[:_REASONS_SHOWN])}{more}. "
+        f"Try: read the replies, evolve model calls {campaign.name}; then use another model"
+    )
+
+
 def _format_options(budget: Sequence[str]) -> str:
     return " ".join(f"--budget {shlex.quote(text)}" for text in budget)
 
@@ -143,6 +155,7 @@ def format_end(campaign: Campaign, ending: Ending, trackers: Sequence[TrackerThr
     lines = [f"campaign {campaign.name} ended: {why} ({programs} evaluated in {duration(campaign.seconds)}{waiting})."]
     lines += [_format_unpaid(campaign, ending)] if ending.unpaid else []
     lines += [f"The last proposal was not evaluated: {_shorten(ending.refusal)}"] if ending.refusal else []
+    lines += [_format_unusable(campaign, ending)] if ending.unusable and ending.answered else []
     tally, best = report.Tally.of(campaign.state.history), report.best(campaign)
     rows = [
         *format_best_program(campaign, best, report.front_line(campaign)),

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from evolve.campaign import Campaign
-from evolve.campaign.calls import CallTotals
+from evolve.campaign.folds import CallTotals
 from evolve.log.reading import LogReader
 from evolve.types import Propose, RecordId, Replied, TextId
 

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from evolve.campaign import Campaign
-from evolve.campaign.calls import ModelFailures
 from evolve.campaign.campaign import best_confirmed, first_event
-from evolve.campaign.state import REFLECTION
+from evolve.campaign.folds import REFLECTION, ModelFailures
 from evolve.config import Settings
 from evolve.report.best import Best, Closest, FrontLine, best, closest, front_line
 from evolve.report.calls import Costs, costs

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from evolve.campaign import Past
+from evolve.campaign.folds import REFLECTION
 from evolve.campaign.history import OUTCOMES
-from evolve.campaign.state import REFLECTION
 from evolve.report.frame import Flags, Numbers, encode, flag_improved, make_frame
 from evolve.types import Outcome, RecordId
 

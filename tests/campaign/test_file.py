@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from evolve.campaign import file
-from evolve.campaign.fitting import with_resource
+from evolve.campaign.settings import with_resource
 from evolve.config import Settings, settings_from
 from evolve.types import ConfigError
 from tests.written import Written, number_task

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import pytest
 
 from evolve.config import ModelSection
-from evolve.engine.metering import ABANDONED, Answered, Member, MeteredCaller, StepCalls, format_vector
+from evolve.engine.members import Member
+from evolve.engine.metering import ABANDONED, Answered, MeteredCaller, StepCalls, format_vector
 from evolve.models.ledger import Ledger
 from evolve.models.prices import ModelRates, Prices
 from evolve.models.retries import CircuitBreaker, ModelClock

@@ -2,7 +2,7 @@
 
 import pytest
 
-from evolve.campaign.essence import essence
+from evolve.campaign.digest import without_circumstances
 from evolve.types import Asked, Call, Import, Lesson, LessonWritten, Opened, ProgramId, Replied, Ruled
 
 PROGRAM = ProgramId("p")
@@ -21,21 +21,29 @@ PROGRAM = ProgramId("p")
 )
 def test_the_name_of_a_request_is_a_circumstance(event, other):
     """What was asked for is none."""
-    assert essence(event) == essence(other)
-    assert essence(event) is not None
+    assert without_circumstances(event) == without_circumstances(other)
+    assert without_circumstances(event) is not None
 
 
 def test_what_a_person_decided_is_no_circumstance():
     """Two campaigns with other rulings are others."""
-    assert essence(Ruled("quarantine", PROGRAM, "person")) != essence(Ruled("release", PROGRAM, "person"))
-    assert essence(Asked(1, Import(PROGRAM, 2), 3)) != essence(Asked(1, Import(PROGRAM, 1), 3))
+    assert without_circumstances(Ruled("quarantine", PROGRAM, "person")) != without_circumstances(
+        Ruled("release", PROGRAM, "person")
+    )
+    assert without_circumstances(Asked(1, Import(PROGRAM, 2), 3)) != without_circumstances(
+        Asked(1, Import(PROGRAM, 1), 3)
+    )
 
 
 def test_what_a_call_took_of_a_server_is_a_circumstance():
     """And what that costs; what it has used of tokens is none."""
     call = Call("small", prompt_tokens=9, seconds=1.0, gpu_seconds=2.0, cost=0.3)
-    assert essence(Replied(1, 0, call)) == essence(Replied(1, 0, Call("small", prompt_tokens=9)))
-    assert essence(Replied(1, 0, call)) != essence(Replied(1, 0, Call("small", prompt_tokens=8)))
+    assert without_circumstances(Replied(1, 0, call)) == without_circumstances(
+        Replied(1, 0, Call("small", prompt_tokens=9))
+    )
+    assert without_circumstances(Replied(1, 0, call)) != without_circumstances(
+        Replied(1, 0, Call("small", prompt_tokens=8))
+    )
 
 
 def opened(**member: object) -> Opened:
@@ -47,6 +55,6 @@ def opened(**member: object) -> Opened:
 def test_where_the_answers_of_a_model_come_from_is_a_circumstance():
     """A server, or a recording of it; what it is called and how much it is let say is none."""
     recording = opened(kind="cassette", settings={"path": "a.jsonl"}, concurrency=1, prompt_price=2.0)
-    assert essence(recording) == essence(opened())
-    assert essence(opened(max_tokens=200)) != essence(opened())
-    assert essence(opened(name="you")) != essence(opened())
+    assert without_circumstances(recording) == without_circumstances(opened())
+    assert without_circumstances(opened(max_tokens=200)) != without_circumstances(opened())
+    assert without_circumstances(opened(name="you")) != without_circumstances(opened())

@@ -1,8 +1,9 @@
-"""Events without their circumstances: names, places, times, load and machine, in which two runs of the same search differ.
+"""Digest of a log: the hash of its events without names, places, times, load and machine, in which two runs of the same search differ.
 
 The fields left out are known ones of the engine's own types, each by its place; nothing that a task, a plugin or a person named is left out."""
 
-from collections.abc import Mapping
+import hashlib
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -20,17 +21,30 @@ from evolve.types import (
     SettingsChanged,
     Settled,
     TaskChanged,
+    canonical,
 )
+from evolve.types.codec import encode
 
 _NO_RULE = ("task", "workers", "judges", "budget", "trackers")
 """Settings that decide nothing about what a step does: where the task lies (its version stands beside), how many workers there are (`judges` in older logs), when the campaign
 ends, and who is told of it."""
 
 _MEMBER = ("name", "weight", "max_tokens", "context_tokens")
-"""What decides of a model: which is asked, and what it is asked. Where its answers come from does not: they are in the log, whether a server gave them or a recording."""
+"""Settings of a model that decide which model is asked, and what. The source of its answers decides nothing: they are in the log, from a server or a recording."""
 
 
-def essence(event: Event) -> Event | None:
+def digest(events: Iterable[Event]) -> str:
+    """Returns the hash of events without their circumstances: equal for two `--deterministic` campaigns with one seed that each ran in one
+    piece."""
+    total = hashlib.sha256()
+    for event in events:
+        kept = without_circumstances(event)
+        if kept is not None:
+            total.update(canonical(encode(kept)).encode())
+    return total.hexdigest()
+
+
+def without_circumstances(event: Event) -> Event | None:
     """Returns the event without names, places, times, load and machine; None for one that has nothing else."""
     match event:
         case MachineMeasured() | SettingsChanged() | Paused():
@@ -62,6 +76,7 @@ def essence(event: Event) -> Event | None:
 
 def _rules(settings: Mapping[str, Any]) -> dict[str, Any]:
     kept = {key: value for key, value in settings.items() if key not in _NO_RULE}
+    # A recording that answers as its server did makes the same search.
     models = kept.get("models", {})
     if "members" in models:
         members = [{key: member[key] for key in _MEMBER if key in member} for member in models["members"]]
