@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
     from evolve.devices import Grant
-    from evolve.sandbox import Means
+    from evolve.sandbox.means import Means
 
 hookspec = pluggy.HookspecMarker("evolve")
 hookimpl = pluggy.HookimplMarker("evolve")

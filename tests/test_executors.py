@@ -14,7 +14,7 @@ from evolve.engine.isolation import WantedLevel
 from evolve.evaluation import Job, LocalExecutor, encode_job
 from evolve.hookspecs import ExecutorRequest
 from evolve.plugins import Plugins
-from evolve.sandbox import PLAIN
+from evolve.sandbox.means import PLAIN
 from evolve.task import load
 from evolve.testing import check_executor
 from evolve.types import ConfigError, Level, SandboxError, Task

@@ -16,7 +16,7 @@ from judge_fakes import ANSWERING, FakeBox, small_task, written_task
 
 from evolve.evaluation import Job, decode_report, encode_job
 from evolve.evaluation.job import Charge, Description, decode_message, encode_message
-from evolve.evaluation.version import task_version
+from evolve.evaluation.provenance import task_version
 from evolve.plugins import load
 from evolve.types import ConfigError, EvaluatorSource, Outcome, SandboxError, Stage, TaskError
 from evolve.worker import load_evaluator, serve

@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from types import MappingProxyType
 from typing import Any, Protocol
 
-from evolve.sandbox import Completed, JobKind, Session, SessionFailed, Status
+from evolve.sandbox.session import JobKind, Session
+from evolve.sandbox.status import Completed, SessionFailed, Status
 from evolve.types import Program, SandboxError
 
 _NO_FILES: Mapping[str, bytes] = MappingProxyType({})

@@ -10,13 +10,13 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from evolve.evaluation.attempt import Raised, attempt
 from evolve.evaluation.candidate import Candidate, OpenSession
 from evolve.evaluation.checks import Fault, check_evaluation, encode_artifacts, printable, shorten
 from evolve.evaluation.device_allocator import Allocate, Allocation, allocate_nothing
 from evolve.evaluation.job import Job, Report
-from evolve.evaluation.module import TaskCodeError
-from evolve.sandbox import OUTCOME, SessionFailed
+from evolve.evaluation.task_code import Raised, TaskCodeError, attempt
+from evolve.sandbox.session import OUTCOME
+from evolve.sandbox.status import SessionFailed
 from evolve.types import (
     Evaluation,
     EvolveError,

@@ -22,9 +22,10 @@ from evolve.devices import (
     leases_folder,
     visibility,
 )
-from evolve.devices.processors import governor, load, ranges, units, usable
+from evolve.devices.inventory import governor, load, ranges, units, usable
 from evolve.evaluation.candidate import OpenSession
-from evolve.sandbox import Devices, JobKind, Session
+from evolve.sandbox.policy import Devices
+from evolve.sandbox.session import JobKind, Session
 from evolve.types import Program, SandboxError, Stage, Task
 
 

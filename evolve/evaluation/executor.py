@@ -16,8 +16,8 @@ from functools import partial
 from typing import Any
 
 from evolve.devices import EVERYTHING, Grant, filter_gpus, find_gpus
+from evolve.devices.inventory import usable_cores
 from evolve.evaluation.grants import check_grants
-from evolve.evaluation.interpreter import check
 from evolve.evaluation.job import (
     GOES_ON,
     WAITS,
@@ -27,10 +27,9 @@ from evolve.evaluation.job import (
     decode_message,
     encode_message,
 )
-from evolve.evaluation.machine import usable_cores
 from evolve.evaluation.slot import Slot, Submitted
-from evolve.evaluation.spawner import SpawnerProcess, clean_environment
-from evolve.sandbox import PLAIN, Means
+from evolve.evaluation.spawner import SpawnerProcess, check_python, clean_environment
+from evolve.sandbox.means import PLAIN, Means
 from evolve.types import Evaluation, Needs, Outcome, SandboxError, Task, TaskError, text_id
 
 _GRACE = 30.0
@@ -67,7 +66,7 @@ class LocalExecutor:
         self._gpus = filter_gpus(find_gpus(), devices) if task.limits.grants.gpu else []
         check_grants(task, hidden, self._gpus)
         if task.python:
-            check(task.python, clean_environment(os.environ))
+            check_python(task.python, clean_environment(os.environ))
         self._certifies = task.promotion == "certificate"
         self._closed = False
         self._queue = WorkerQueue(slots)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeVar
 
 from evolve.devices import EVERYTHING, Grant
-from evolve.sandbox import PLAIN, Means
+from evolve.sandbox.means import PLAIN, Means
 from evolve.types import Description as Description
 from evolve.types import Evaluation, Task, TextId, Trial, canonical
 from evolve.types.codec import decode, encode

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from evolve.evaluation import task_module
+from evolve.evaluation.task_code import task_module
 from evolve.evaluators.saved import Unreadable
 from evolve.evaluators.settings import PLACEHOLDER, CommandSettings, Metric
 from evolve.types import Evaluation, Outcome, Stage, Task, TaskError, Trial, Trust

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from evolve.devices.processors import choose_threads, governor, load, numbers, ranges, units, usable
+from evolve.devices.inventory import choose_threads, governor, load, numbers, ranges, units, usable
 
 
 def system(folder: Path, siblings: dict[int, str], governors: dict[int, str] | None = None) -> Path:

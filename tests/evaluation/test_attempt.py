@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from evolve.evaluation.attempt import Raised, attempt
+from evolve.evaluation.task_code import Raised, attempt
 
 
 def fails():

@@ -3,7 +3,7 @@
 import pytest
 from judge_fakes import small_task
 
-from evolve.evaluation import evaluator
+from evolve.evaluation.evaluator import evaluator
 from evolve.types import Evaluation, Needs, Stage, TaskError, Trial
 
 

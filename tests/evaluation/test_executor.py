@@ -17,7 +17,7 @@ from evolve.evaluation import Job, LocalExecutor, decode_report, encode_job
 from evolve.evaluation import executor as executor_module
 from evolve.evaluation import spawner as spawner_module
 from evolve.evaluation.slot import Slot
-from evolve.sandbox import NOTHING
+from evolve.sandbox.means import NOTHING
 from evolve.sandbox.processes import children
 from evolve.types import Needs, Outcome, SandboxError, Stage, TaskError, Trial
 

@@ -5,7 +5,7 @@ import platform
 import numpy
 import pytest
 
-from evolve.evaluation.machine import environment, hardware, imports
+from evolve.evaluation.provenance import environment, hardware, imports
 
 
 def test_the_hardware_class_is_the_processors_model_and_its_cores(tmp_path):

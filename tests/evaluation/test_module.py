@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from evolve import SessionFailed, TaskModule, task_module
-from evolve.evaluation.module import execute_file
-from evolve.sandbox import Status
+from evolve.evaluation.task_code import execute_file
+from evolve.sandbox.status import Status
 from evolve.types import EvolveError, TaskError, UnusableFitness
 
 NEEDED = {"check": "(instance, answer)"}

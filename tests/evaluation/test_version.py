@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from judge_fakes import small_task, written_task
 
-from evolve.evaluation.version import check_version, task_version
+from evolve.evaluation.provenance import check_version, task_version
 from evolve.types import TaskError
 
 

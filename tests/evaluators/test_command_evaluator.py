@@ -16,7 +16,7 @@ from evolve.evaluation.cascade import evaluate_job, prepare
 from evolve.evaluators import Unreadable
 from evolve.evaluators.settings import PLACEHOLDERS, CommandSettings
 from evolve.plugins import load
-from evolve.sandbox import Box
+from evolve.sandbox.box import Box
 from evolve.sandbox.machine.probe import probe
 from evolve.task import folders
 from evolve.types import Carried, Level, Limits, Outcome, TaskError, Trial

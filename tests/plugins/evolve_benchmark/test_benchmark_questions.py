@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from evolve import SessionFailed
-from evolve.sandbox import Status
+from evolve.sandbox.status import Status
 from evolve_benchmark.questions import CallLimits, LateAnswer, ask, ask_in_time
 
 QUESTIONS = [(number,) for number in range(5)]
