@@ -59,21 +59,21 @@ def worker_environment(python: str, environment: Mapping[str, str]) -> dict[str,
     return {name: value for name, value in environment.items() if not python or name != "PYTHONPATH"}
 
 
-def check_python(python: str, environment: Mapping[str, str]) -> None:
+def check_python(python: str) -> None:
     """Starts the task's Python once and asks for its version; raises `TaskError` where it cannot be used, with the remedy."""
-    reason = _unusable(python, worker_environment(python, environment))
+    reason = _unusable(python, worker_environment(python, clean_environment(os.environ)))
     if reason:
         raise TaskError(f"the task's Python, {python!r} ([environment] in task.toml), {reason}")
 
 
-def _unusable(python: str, environment: Mapping[str, str]) -> str:
+def _unusable(python: str, environment: dict[str, str]) -> str:
     """Returns the reason that a Python cannot be used, with its remedy; empty where it can."""
     try:
         asked = subprocess.run(
             [python, "-E", "-s", "-c", _QUESTION],
             stdin=subprocess.DEVNULL,
             capture_output=True,
-            env=dict(environment),
+            env=environment,
             cwd=os.sep,
             timeout=_ANSWER_SECONDS,
             check=False,

@@ -8,7 +8,7 @@ import pytest
 import evolve
 from evolve.devices import Gpu
 from evolve.evaluation import LocalExecutor
-from evolve.evaluation.grants import check_grants
+from evolve.evaluation.executor import check_grants
 from evolve.types import EvaluatorSource, Grants, Limits, Program, Task, TaskError
 
 
