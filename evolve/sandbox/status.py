@@ -2,8 +2,6 @@
 
 A session ends in exactly one of these; `evolve.sandbox.session` says what each means for the program."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -50,22 +48,12 @@ class Completed:
 class SessionFailed(Exception):
     """A call that gave no answer. `message` is the candidate's traceback where its code raised, else one line; `session` is whose call it was."""
 
-    def __init__(self, status: Status, message: str, signal: int | None = None) -> None:
+    def __init__(self, status: Status, message: str, signal: int | None = None, session: object = None) -> None:
         super().__init__(status, message, signal)
         self.status = status
         self.message = message
         self.signal = signal
-        self.session: object = None
+        self.session = session
 
     def __str__(self) -> str:
         return f"{self.status}: {self.message}"
-
-
-@contextmanager
-def attribute_failures(session: object) -> Iterator[None]:
-    """Makes failures inside the block those of this session."""
-    try:
-        yield
-    except SessionFailed as failure:
-        failure.session = session
-        raise

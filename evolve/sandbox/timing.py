@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 
 from evolve.sandbox.channel import Conversation, memory_file
 from evolve.sandbox.processes import PROCESSES, descendants, thread_states, threads_sleep
-from evolve.sandbox.status import SessionFailed, Status, attribute_failures
+from evolve.sandbox.status import SessionFailed, Status
 from evolve.sandbox.wire import ARRAY_TYPES
 from evolve.types import SandboxError
 
@@ -286,10 +286,9 @@ class Timed:
 
 
 class Stopwatch:
-    """Stopwatch of one `session`, whose failures it raises."""
+    """Stopwatch of one session, whose failures it raises."""
 
-    def __init__(self, session: object, dialogue: Conversation, clock: ProcessClock) -> None:
-        self._session = session
+    def __init__(self, dialogue: Conversation, clock: ProcessClock) -> None:
         self._dialogue = dialogue
         self._clock = clock
         # The reading up to which all processor time was told.
@@ -341,13 +340,12 @@ class Stopwatch:
 
     @contextmanager
     def _following(self, what: str) -> Iterator[None]:
-        with attribute_failures(self._session):
-            try:
-                yield
-            except ProcessEnded:
-                self._dialogue.miss(what)
-            except Unstoppable:
-                self._dialogue.fail(SessionFailed(Status.TIMEOUT, f"the program cannot be stopped ({what})"))
+        try:
+            yield
+        except ProcessEnded:
+            self._dialogue.miss(what)
+        except Unstoppable:
+            self._dialogue.fail(SessionFailed(Status.TIMEOUT, f"the program cannot be stopped ({what})"))
 
 
 def _woken(what: str) -> SessionFailed:
