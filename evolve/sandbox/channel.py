@@ -16,8 +16,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, NoReturn, TypeVar
 
 from evolve.sandbox.output import Tail, shown
-from evolve.sandbox.status import SessionFailed, SessionUsage, Status
-from evolve.sandbox.template_process import SessionReport, TemplateLate, TemplateLost
+from evolve.sandbox.status import SessionFailed, SessionReport, SessionUsage, Status
+from evolve.sandbox.template_process import TemplateLate, TemplateLost
 from evolve.sandbox.wire import ANSWER, IN_A_FILE, INLINE, REQUEST, TICKET, WITH_A_FILE, Piece, WireError, decode
 
 _SMALL = 1 << 17
@@ -367,7 +367,7 @@ class Conversation:
             failure = SessionFailed(Status.BAD_FRAME, "the program sent something that it was not asked for")
         self._channel.close()
         seconds, log = time.monotonic() - self._opened, self._channel.log.text()
-        ended = self._ended or SessionReport(0, killed=True, cpu_seconds=0.0, peak_bytes=0, strays=0)
+        ended = self._ended or SessionReport(killed=True)
         usage = SessionUsage(seconds, ended.cpu_seconds, ended.peak_bytes, ended.strays, log)
         return usage, failure if self._failure is None else None
 

@@ -12,8 +12,8 @@ from typing import Any, Literal, TypeAlias, TypeGuard, TypeVar
 
 from evolve.sandbox.channel import Channel, Conversation, explain_signal
 from evolve.sandbox.output import readable
-from evolve.sandbox.status import Completed, SessionFailed, SessionUsage, Status
-from evolve.sandbox.template_process import PATH, SessionReport, TemplateLost
+from evolve.sandbox.status import Completed, SessionFailed, SessionReport, SessionUsage, Status
+from evolve.sandbox.template_process import PATH, TemplateLost
 from evolve.sandbox.timing import (
     NATIVE_BLOCK,
     Native,

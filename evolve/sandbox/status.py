@@ -36,6 +36,22 @@ class SessionUsage:
     log: str = ""
 
 
+@dataclass(slots=True)
+class SessionReport:
+    """The template's report of a session: the exit code (negative: the signal), whether the process had to be ended, and what it
+    and all that it started have used. `exceeded`: what it had too much of, in words. `problem`: why it could not be confined,
+    and so never ran a line of the program. `late`: seconds from the worker's word to its beginning."""
+
+    code: int = 0
+    killed: bool = False
+    cpu_seconds: float = 0.0
+    peak_bytes: int = 0
+    strays: int = 0
+    exceeded: str = ""
+    problem: str = ""
+    late: float = 0.0
+
+
 @dataclass(frozen=True, slots=True)
 class Completed:
     """Result of a command: its exit code, and the texts that it printed. All of it is the command's own word."""

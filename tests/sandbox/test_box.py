@@ -20,8 +20,8 @@ from evolve.sandbox import template_process
 from evolve.sandbox.box import Box
 from evolve.sandbox.means import PLAIN, Means
 from evolve.sandbox.processes import children
-from evolve.sandbox.status import SessionFailed, Status
-from evolve.sandbox.template_process import SessionReport, TemplateProcess
+from evolve.sandbox.status import SessionFailed, SessionReport, Status
+from evolve.sandbox.template_process import TemplateProcess
 from evolve.types import Grants, Limits, Program, SandboxError
 
 pytestmark = pytest.mark.integration

@@ -11,8 +11,7 @@ from evolve.sandbox.box import Box
 from evolve.sandbox.channel import Channel
 from evolve.sandbox.means import PLAIN
 from evolve.sandbox.session import Session
-from evolve.sandbox.status import SessionFailed, Status
-from evolve.sandbox.template_process import SessionReport
+from evolve.sandbox.status import SessionFailed, SessionReport, Status
 from evolve.sandbox.timing import Segment, TimingUnavailable
 from evolve.types import Limits, Program, SandboxError
 
