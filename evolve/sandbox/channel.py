@@ -367,7 +367,7 @@ class Conversation:
             failure = SessionFailed(Status.BAD_FRAME, "the program sent something that it was not asked for")
         self._channel.close()
         seconds, log = time.monotonic() - self._opened, self._channel.log.text()
-        ended = self._ended or SessionReport(killed=True)
+        ended = self._ended or SessionReport(0, killed=True, cpu_seconds=0.0, peak_bytes=0, strays=0)
         usage = SessionUsage(seconds, ended.cpu_seconds, ended.peak_bytes, ended.strays, log)
         return usage, failure if self._failure is None else None
 

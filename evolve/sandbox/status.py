@@ -42,11 +42,11 @@ class SessionReport:
     and all that it started have used. `exceeded`: what it had too much of, in words. `problem`: why it could not be confined,
     and so never ran a line of the program. `late`: seconds from the worker's word to its beginning."""
 
-    code: int = 0
-    killed: bool = False
-    cpu_seconds: float = 0.0
-    peak_bytes: int = 0
-    strays: int = 0
+    code: int
+    killed: bool
+    cpu_seconds: float
+    peak_bytes: int
+    strays: int
     exceeded: str = ""
     problem: str = ""
     late: float = 0.0

@@ -134,7 +134,7 @@ class CandidateProcess:
     alone: bool
     ended: bool = False
     swept: bool = False
-    report: SessionReport = field(default_factory=SessionReport)
+    report: SessionReport = field(default_factory=lambda: SessionReport(0, False, 0.0, 0, 0))
 
     def has_ended(self) -> bool:
         """Returns whether the process itself has ended; does not wait."""
