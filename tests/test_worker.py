@@ -141,8 +141,8 @@ def test_a_task_in_one_file_imports_no_neighbour(tmp_path):
         ("def evaluate(candidate, trial): ...\n", "has 0 functions marked @evaluator, wanted one"),
         (ANSWERING + ANSWERING.replace("def evaluate", "def second"), "has 2 functions marked @evaluator"),
         (
-            ANSWERING + "@evaluate.stage('full', after='screen')\ndef full(candidate, trial): ...\n",
-            "can only come after",
+            ANSWERING + "@evaluate.stage('evaluate')\ndef full(candidate, trial): ...\n",
+            "there are two stages called 'evaluate'",
         ),
     ],
 )

@@ -13,8 +13,8 @@ from evolve.sandbox.channel import Channel
 from evolve.sandbox.means import PLAIN, Means
 from evolve.sandbox.policy import EVERY, Devices
 from evolve.sandbox.session import JobKind, Session
-from evolve.sandbox.status import SessionFailed, SessionReport, Status
-from evolve.sandbox.template_process import TemplateLost, TemplateProcess
+from evolve.sandbox.status import SessionFailed, SessionReport, Status, TemplateLost
+from evolve.sandbox.template_process import TemplateProcess
 from evolve.sandbox.timing import ProcessClock, ProcessEnded, TimingUnavailable
 from evolve.sandbox.wire import pack_program
 from evolve.types import Limits, Program, SandboxError

@@ -16,8 +16,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NoReturn, TypeVar
 
 from evolve.sandbox.output import Tail, shown
-from evolve.sandbox.status import SessionFailed, SessionReport, SessionUsage, Status
-from evolve.sandbox.template_process import TemplateLate, TemplateLost
+from evolve.sandbox.status import SessionFailed, SessionReport, SessionUsage, Status, TemplateLate, TemplateLost
 from evolve.sandbox.wire import ANSWER, IN_A_FILE, INLINE, REQUEST, TICKET, WITH_A_FILE, Piece, WireError, decode
 
 _SMALL = 1 << 17

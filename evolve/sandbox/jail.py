@@ -7,6 +7,9 @@ import json
 from dataclasses import asdict, dataclass
 from typing import Any
 
+PATH = "/usr/local/bin:/usr/bin:/bin"
+"""Where programs are, for candidates of a worker that was not told."""
+
 
 @dataclass(frozen=True, slots=True)
 class Jail:

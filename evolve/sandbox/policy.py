@@ -5,7 +5,7 @@ hidden, but for an interpreter that lies there and folders in it that the task g
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import reduce
 from pathlib import Path
 
@@ -70,11 +70,7 @@ def jail_for(
         _check_hidden(hidden, found, readable, means)
     return Jail(
         home=home,
-        namespaces=means.namespaces,
-        landlock=means.landlock,
-        seccomp=means.seccomp,
-        cgroup=means.cgroup,
-        limits=means.limits,
+        **asdict(means),
         user=user,
         visible=open_places,
         listed=listed,

@@ -11,9 +11,9 @@ from types import MappingProxyType, TracebackType
 from typing import Any, Literal, TypeAlias, TypeGuard, TypeVar
 
 from evolve.sandbox.channel import Channel, Conversation, explain_signal
+from evolve.sandbox.jail import PATH
 from evolve.sandbox.output import readable
-from evolve.sandbox.status import Completed, SessionFailed, SessionReport, SessionUsage, Status
-from evolve.sandbox.template_process import PATH, TemplateLost
+from evolve.sandbox.status import Completed, SessionFailed, SessionReport, SessionUsage, Status, TemplateLost
 from evolve.sandbox.timing import (
     NATIVE_BLOCK,
     Native,

@@ -73,3 +73,11 @@ class SessionFailed(Exception):
 
     def __str__(self) -> str:
         return f"{self.status}: {self.message}"
+
+
+class TemplateLost(Exception):
+    """The template does not answer, or not as it should."""
+
+
+class TemplateLate(TemplateLost):
+    """The template is there and does not answer in time, though nothing has stopped it."""

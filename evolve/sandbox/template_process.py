@@ -18,17 +18,15 @@ from evolve.sandbox import processes
 from evolve.sandbox.inner import BOOTSTRAP
 from evolve.sandbox.inner.numeric import VARIABLES
 from evolve.sandbox.inner.scratch import NAME, remove_tree
-from evolve.sandbox.jail import Jail
+from evolve.sandbox.jail import PATH, Jail
 from evolve.sandbox.machine.identity import Identity, can_choose, is_root_for_good, take
 from evolve.sandbox.means import Means
 from evolve.sandbox.output import readable
 from evolve.sandbox.policy import EVERY, Devices, jail_for
-from evolve.sandbox.status import SessionReport
+from evolve.sandbox.status import SessionReport, TemplateLate, TemplateLost
 from evolve.sandbox.walls.root import SCRATCH
 from evolve.types import Limits, SandboxError
 
-PATH = "/usr/local/bin:/usr/bin:/bin"
-"""Where programs are, for candidates of a worker that was not told."""
 _PASSED = ("PATH", "LD_LIBRARY_PATH", "TZ", "CUDA_VISIBLE_DEVICES")
 _INSTALL = (
     "install what is missing for that Python (torch: `pip install 'evolve[torch]'`), or correct `sandbox.preload`"
@@ -53,14 +51,6 @@ _CLEANING = 8.0
 _REMOVING = 5.0
 _MESSAGE = 1 << 12
 _SHOWN = 1500
-
-
-class TemplateLost(Exception):
-    """The template does not answer, or not as it should."""
-
-
-class TemplateLate(TemplateLost):
-    """The template is there and does not answer in time, though nothing has stopped it."""
 
 
 def clean_environment(worker: Mapping[str, str], scratch: str, visible: Sequence[str] | None = None) -> dict[str, str]:
