@@ -16,7 +16,7 @@ from evolve.cli.output import CELL, brief, debug_option, emit, facts, flat, json
 from evolve.cli.progress import print_warnings
 from evolve.cli.record import open_program
 from evolve.cli.run import open_models
-from evolve.devices import Grant
+from evolve.devices.leases import Grant
 from evolve.engine import RunRequest, Unwatched, open_executor, open_run
 from evolve.engine.isolation import WantedLevel, confine
 from evolve.engine.isolation import wanted_level as choose_isolation

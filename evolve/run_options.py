@@ -19,7 +19,7 @@ from evolve.campaign.retuning import retune
 from evolve.campaign.spending import check_priced, check_spendable
 from evolve.campaign.workspace import new_path
 from evolve.config import Settings, settings_from, validate_settings
-from evolve.devices import EVERYTHING, Grant
+from evolve.devices.leases import EVERYTHING, Grant
 from evolve.engine import RunRequest
 from evolve.engine.isolation import wanted_level
 from evolve.model_specs import check_models, parse_models, place_models, read_campaign_file

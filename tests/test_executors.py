@@ -8,7 +8,7 @@ import pytest
 
 from evolve import plugins
 from evolve.config import settings_from
-from evolve.devices import EVERYTHING
+from evolve.devices.leases import EVERYTHING
 from evolve.engine import RunRequest, Unwatched, open_run
 from evolve.engine.isolation import WantedLevel
 from evolve.evaluation import Job, LocalExecutor, encode_job

@@ -31,7 +31,7 @@ from evolve.conformance.impostors import (
     with_entry,
 )
 from evolve.conformance.twins import check_twins, read_twins
-from evolve.devices import EVERYTHING, Grant
+from evolve.devices.leases import EVERYTHING, Grant
 from evolve.evaluation import Description, Job, LocalExecutor, Report
 from evolve.plugins import load
 from evolve.sandbox.means import PLAIN, Means

@@ -11,18 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, TypeAlias
 
-from evolve.devices import (
-    Gpu,
-    Grant,
-    Lease,
-    Leases,
-    device_names,
-    filter_gpus,
-    find_gpus,
-    leases_folder,
-    visibility,
-)
-from evolve.devices.inventory import governor, load, ranges, units, usable
+from evolve.devices.inventory import Gpu, device_names, find_gpus, governor, load, ranges, units, usable, visibility
+from evolve.devices.leases import Grant, Lease, Leases, filter_gpus, leases_folder
 from evolve.evaluation.candidate import OpenSession
 from evolve.sandbox.policy import Devices
 from evolve.sandbox.session import JobKind, Session

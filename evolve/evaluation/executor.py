@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from concurrent.futures import Future
 from pathlib import Path
 
-from evolve.devices import EVERYTHING, Gpu, Grant, device_names, filter_gpus, find_gpus
-from evolve.devices.inventory import usable_cores
+from evolve.devices.inventory import Gpu, device_names, find_gpus, usable_cores
+from evolve.devices.leases import EVERYTHING, Grant, filter_gpus
 from evolve.evaluation.job import Charge, Description
 from evolve.evaluation.spawner import check_python
 from evolve.evaluation.workers import Submitted, WorkerQueue, WorkerSupervisor

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeVar
 
-from evolve.devices import EVERYTHING, Grant
+from evolve.devices.leases import EVERYTHING, Grant
 from evolve.sandbox.means import PLAIN, Means
 from evolve.types import Description as Description
 from evolve.types import Evaluation, Task, TextId, Trial, canonical

@@ -4,9 +4,8 @@ Invariant: the engine knows an evaluator by the name given here and by nothing e
 
 from collections.abc import Sequence
 
-from evolve.evaluators.command import Command
+from evolve.evaluators.command import Command, CommandSettings
 from evolve.evaluators.saved import Unreadable, finite, read_array, read_json, read_numbers
-from evolve.evaluators.settings import CommandSettings
 from evolve.hookspecs import EvaluatorEntry, Settings, hookimpl
 from evolve.protocols import Evaluator
 

@@ -7,8 +7,18 @@ from pathlib import Path
 import pytest
 from nvidia_fakes import GPUS, NAME, FakeLibrary, built_library
 
-from evolve.devices import device_names, find_gpus, visibility
-from evolve.devices.inventory import choose_threads, governor, load, numbers, ranges, units, usable
+from evolve.devices.inventory import (
+    choose_threads,
+    device_names,
+    find_gpus,
+    governor,
+    load,
+    numbers,
+    ranges,
+    units,
+    usable,
+    visibility,
+)
 
 
 def system(folder: Path, siblings: dict[int, str], governors: dict[int, str] | None = None) -> Path:

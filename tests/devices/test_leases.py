@@ -12,8 +12,19 @@ from pathlib import Path
 import pytest
 from nvidia_fakes import GPUS, UUIDS
 
-from evolve.devices import Grant, Leases, filter_gpus, parse
-from evolve.devices.leases import Holder, Lease, LockPool, Locks, format_needs, holders, leases_folder
+from evolve.devices.leases import (
+    Grant,
+    Holder,
+    Lease,
+    Leases,
+    LockPool,
+    Locks,
+    filter_gpus,
+    format_needs,
+    holders,
+    leases_folder,
+    parse,
+)
 from evolve.types import ConfigError, Needs, SandboxError
 
 CORES = range(8)

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from judge_fakes import FakeBox, small_task
 
-from evolve.devices import Grant, holders
 from evolve.devices.inventory import usable
+from evolve.devices.leases import Grant, holders
 from evolve.evaluation import device_allocator
 from evolve.evaluation.device_allocator import DeviceAllocator
 from evolve.sandbox.policy import Devices
