@@ -97,7 +97,7 @@ def _check_word(word: str) -> str:
     for name in _PLACEHOLDER.findall(word):
         if name not in PLACEHOLDERS:
             raise ValueError(
-                f"there is no {{{name}}}.{did_you_mean(name, PLACEHOLDERS)} Try: use {', '.join(f'{{{each}}}' for each in _PLACEHOLDERS)}"
+                f"there is no {{{name}}}.{did_you_mean(name, PLACEHOLDERS)} Try: use {', '.join(f'{{{each}}}' for each in PLACEHOLDERS)}"
             )
     return word
 
