@@ -41,6 +41,7 @@ def units(threads: Collection[int], system: Path = SYSTEM) -> dict[int, Unit]:
 
 def choose_threads(taken: Sequence[Unit], count: int) -> tuple[int, ...]:
     """Returns the `count` threads to run on: one of each core before a second one of any."""
+    # Two threads of one core share its arithmetic units, and slow each other down.
     firsts = [unit[0] for unit in taken]
     rest = [thread for unit in taken for thread in unit[1:]]
     return tuple(sorted([*firsts, *rest][:count]))

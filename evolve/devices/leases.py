@@ -198,6 +198,7 @@ class Locks:
 
     def _take_pools(self, pools: Sequence[LockPool], files: ExitStack, waits: Callable[[], None]) -> dict[str, int]:
         """Returns the open files of the named locks; `files` closes them, which releases the locks."""
+        # Whoever chooses among the same names stands in the same line; others pass.
         every = sorted({name for pool in pools for name in pool.names})
         with ExitStack() as queue:
             line = self._open(_LINE + hashlib.sha256("\n".join(every).encode()).hexdigest()[:16], queue)

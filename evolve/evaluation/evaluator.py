@@ -52,6 +52,7 @@ class CodedEvaluator:
 
         def add(function: Evaluate) -> Evaluate:
             earlier, earlier_function = self._chain[-1]
+            # The threshold is a property of the stage before: it decides there who goes on.
             self._chain[-1] = (replace(earlier, threshold=least, top=top), earlier_function)
             self._chain.append((Stage(name) if limit is None else Stage(name, limit), function))
             return function

@@ -80,6 +80,7 @@ class LocalExecutor:
         """Queues a job; raises `SandboxError` after `close`."""
         if self._queue.closing.is_set():
             raise SandboxError(f"job {job_id!r} came after the executor was closed. Try: submit before close()")
+        # Known before it is queued, so that it can be cancelled as soon as anybody has its future.
         submitted = Submitted(job_id, job, Future())
         self._open[job_id] = submitted
         # Called by the executor's thread or, for a cancelled job, by the one that cancels: a dictionary's `pop` needs no lock.

@@ -63,6 +63,7 @@ class Report:
 
 def encode_message(message: Charge | Job | Report | Description) -> bytes:
     """Returns a message as it is sent."""
+    # Programs of models may hold halves of surrogate pairs, which plain UTF-8 refuses.
     return canonical(encode(message)).encode("utf-8", "surrogatepass")
 
 

@@ -117,6 +117,7 @@ def _find_imports(path: Path) -> Iterator[str]:
 
 def _version(module: str) -> str:
     """Returns the version of the module that is loaded, else of the package that has its name or brings it; empty where there is none."""
+    # What runs counts and not what is installed, which an upgrade may have changed since.
     loaded = getattr(sys.modules.get(module), "__version__", "")
     if loaded and isinstance(loaded, str):
         return loaded

@@ -258,6 +258,7 @@ class Spawner:
         command = worker_command(self.python, os.getpid())
         environment = worker_environment(self.python, self.environment)
         try:
+            # Not by `subprocess`: its bookkeeping would reap, and waits for, children of its own.
             self.workers[slot] = self.children.start(command, {1: output, 2: output, 3: sock}, environment)
         finally:
             os.close(sock)

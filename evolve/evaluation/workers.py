@@ -314,6 +314,7 @@ class WorkerSupervisor:
                 self._give_up(f"a worker ended before it was ready{reason}")
         elif slot.jobs:
             # Jobs are answered in order: the first one was being evaluated, and a job that was given ahead is not to blame.
+            # A job that ends workers again and again must not end all of them one after the other.
             slot.jobs[0].deaths += 1
         for submitted in reversed(slot.jobs):
             if submitted.deaths >= _TRIES:

@@ -87,6 +87,7 @@ class Metric:
 def _last_match(pattern: str, text: str) -> float:
     """Returns the number of the last line that matches: scripts print a metric again and again."""
     for line in reversed(text.splitlines()):
+        # The output is the program's, and a line of megabytes could keep the evaluator busy.
         match = re.search(pattern, line[:_LONGEST_LINE])
         if match is not None:
             return number(match[1] or "")

@@ -52,6 +52,7 @@ class Outbox:
 
     def __init__(self) -> None:
         self._sock, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+        # Descriptors that a candidate sent would stay open in the worker until somebody reads them.
         theirs.shutdown(socket.SHUT_WR)
         self._sock.setblocking(False)
         self.theirs = theirs.detach()
@@ -258,12 +259,14 @@ class Channel:
             raise SessionFailed(Status.TIMEOUT, "the program did not answer in time")
         if self.log.total > _FREE_OUTPUT:
             left = self._slow_output(left)
+        # One wait for all: a candidate that fills one pipe must not keep the worker from the others.
         ready = {number for number, _ in self._poll.poll(left * 1000)}
         if self._output in ready and not self._read_output():
             self._poll.unregister(self._output)
         if self._outbox.fileno() in ready:
             self._write()
         self._take(ready & {self._replies})
+        # After the replies: an answer that was complete when the template ended still counts.
         if self._template in ready:
             raise RepliesEnded(inside_frame=bool(self._received))
 

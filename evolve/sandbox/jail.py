@@ -55,6 +55,7 @@ class Jail:
     @classmethod
     def from_json(cls, text: str) -> "Jail":
         """Reads a jail from its JSON."""
+        # JSON has no tuples.
         found: dict[str, Any] = {
             name: tuple(value) if isinstance(value, list) else value for name, value in json.loads(text).items()
         }

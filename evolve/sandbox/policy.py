@@ -66,6 +66,7 @@ def jail_for(
     found = reduce(Visible.closing, hidden, needed)
     open_places, listed = (found.visible, ()) if means.namespaces else found.pieces()
     readable = _readable(grants, means)
+    # A plain box hides nothing and says so in its line; only one that promises to hide may fail to.
     if boxed:
         _check_hidden(hidden, found, readable, means)
     return Jail(

@@ -159,6 +159,7 @@ def _read_status(pid: int, processes: Path) -> Process | None:
 def end_survivors(scratch: str, user: int | None) -> None:
     """Ends what has `scratch` for its folder of temporary files, or is of this `user`; again until there is none, for a second or two."""
     for _ in range(_PASSES):
+        # By their environment: a process that was moved to another session or parent still has the one that it began with.
         left = set(_find_marked(scratch))
         if user is not None:
             left |= {process.pid for process in every() if process.user == user and process.lives}

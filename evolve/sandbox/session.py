@@ -239,6 +239,7 @@ class Session:
             raise SandboxError(f"a {kind} in a session that is for a build alone. Try: {kind} in another session")
         self._dialogue.check()
         payload = pieces(request)
+        # Before it is sent: a request that fails may have run code of the program all the same.
         self._reached = kind
         return self._dialogue.ask(payload, what, seconds, file=file)
 

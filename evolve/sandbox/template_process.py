@@ -192,6 +192,7 @@ class TemplateProcess:
             self._process.wait()
         if self._process.returncode:
             processes.end_survivors(os.path.join(self._home, NAME), self._identity.number if self._identity else None)
+        # The identity is given back last, when nothing that bears it is left.
         assert self._process.stderr is not None
         self._process.stderr.close()
         remove_tree(self._home, _REMOVING)

@@ -173,6 +173,7 @@ class ProcessClock:
     def read(self) -> int:
         """Nanoseconds, when the process has come to rest; those up to now, where it goes on working."""
         pids = self._pids()
+        # A process that has just answered is still on its way into the wait for the next request.
         before = self._total(pids)
         for _ in range(_READINGS):
             now = self._total(pids)
@@ -189,6 +190,7 @@ class ProcessClock:
             pids = self._pids()
             moving = [pid for pid in pids if not _RESTING.issuperset(thread_states(pid))]
             # What is started while others are stopped is found in the next round: the last one finds nothing new.
+            # Twice the same processes, none of which moves: one look could miss a fork between two reads.
             if not moving and pids == known:
                 self._await_sleep(pids)
                 self._held = self.read()

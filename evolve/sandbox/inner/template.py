@@ -254,6 +254,7 @@ def _open_many() -> None:
 
 
 def _keep_low_numbers_taken() -> None:
+    # A descriptor that came as 3 would be overwritten when the candidate's requests are put there.
     while (number := os.open(os.devnull, os.O_RDONLY)) < FIRST_FREE:
         pass
     os.close(number)
@@ -315,6 +316,7 @@ class TemplateServer:
                 root.renew_network()
             if not clean:
                 # No session can be opened here any more; what is left goes with the template, which does not keep this one's report waiting.
+                # Before the report: the worker then learns at its next request that it needs a new template.
                 self._control.shutdown(socket.SHUT_RD)
             self._control.sendall(json.dumps(asdict(run.report)).encode() + b"\n")
             if not clean:

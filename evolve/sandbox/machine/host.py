@@ -95,6 +95,7 @@ def try_cgroup(tree: Path = cgroup.TREE, own: Path = cgroup.OWN) -> tuple[str, s
 def _namespaces() -> str:
     if not kernel.LINUX:
         return "this system has none"
+    # In a process of its own: who has entered namespaces cannot leave them.
     trial = [sys.executable, "-I", "-S", "-c", _TRIAL, str(Path(__file__).parents[2])]
     try:
         tried = subprocess.run(

@@ -121,6 +121,7 @@ class Tmpfs:
     def renew(self, seconds: float = math.inf) -> bool:
         """Makes the folder fresh, which it then is, however short `seconds` are; nothing to do, and soon done, when the last candidate did
         nothing to it."""
+        # Mounting costs far more than looking, and most candidates leave no file.
         if self._state() != self._fresh:
             kernel.unmount(self.path, kernel.MNT_DETACH)
             self._fresh = self._mount()
