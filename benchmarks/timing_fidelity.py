@@ -24,7 +24,7 @@ from figures import missed, report
 sys.path.insert(0, str(Path(__file__).parents[1] / "plugins"))
 
 from evolve import Candidate, task
-from evolve.sandbox import Box
+from evolve.sandbox.box import Box
 from evolve.sandbox.machine.probe import probe
 from evolve.statistics import Race
 from evolve.types import Parameters, Task

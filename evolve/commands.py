@@ -16,7 +16,7 @@ from evolve.cli.output import CELL, brief, debug_option, emit, facts, flat, json
 from evolve.cli.progress import print_warnings
 from evolve.cli.record import open_program
 from evolve.cli.run import open_models
-from evolve.devices import EVERYTHING, Grant
+from evolve.devices.leases import EVERYTHING, Grant
 from evolve.engine import RunRequest, Unwatched, open_executor, open_run
 from evolve.engine.dispatcher import trial_seed
 from evolve.engine.isolation import WantedLevel, confine

@@ -19,7 +19,7 @@ from pydantic import (
 )
 
 from evolve.assignments import parse_assignment, put_value
-from evolve.evaluation.machine import usable_cores
+from evolve.devices.inventory import usable_cores
 from evolve.stop import Resource
 from evolve.types import PROPOSE, PURPOSES, ConfigError, Level
 from evolve.types.errors import did_you_mean

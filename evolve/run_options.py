@@ -17,7 +17,7 @@ from evolve.campaign.campaign import best_confirmed
 from evolve.campaign.settings import budget_of, retune, try_settings, with_resource, with_templates
 from evolve.campaign.workspace import new_path
 from evolve.config import Settings, settings_from, validate_settings
-from evolve.devices import EVERYTHING, Grant
+from evolve.devices.leases import EVERYTHING, Grant
 from evolve.engine import RunRequest
 from evolve.engine.isolation import wanted_level
 from evolve.model_specs import check_models, parse_models, place_models, read_campaign_file

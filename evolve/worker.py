@@ -13,16 +13,15 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from evolve.evaluation.attempt import Raised, attempt
 from evolve.evaluation.cascade import Bench, evaluate_job, prepare
 from evolve.evaluation.device_allocator import DeviceAllocator, Sandbox
 from evolve.evaluation.evaluator import CodedEvaluator
 from evolve.evaluation.job import GOES_ON, WAITS, Charge, Description, decode_job, decode_message, encode_message
-from evolve.evaluation.machine import environment, hardware, imports
-from evolve.evaluation.module import TaskCodeError, execute_file
-from evolve.evaluation.version import check_version, deciding
-from evolve.sandbox import Box, Devices
+from evolve.evaluation.provenance import check_version, deciding, environment, hardware, imports
+from evolve.evaluation.task_code import Raised, TaskCodeError, attempt, execute_file
+from evolve.sandbox.box import Box
 from evolve.sandbox.kernel import LINUX, PR_SET_PDEATHSIG, close_to_others, prctl
+from evolve.sandbox.policy import Devices
 from evolve.types import ConfigError, EvolveError, Task, TaskError
 
 if TYPE_CHECKING:  # importing the protocols imports numpy, which a task's own Python may lack

@@ -4,7 +4,7 @@ import pytest
 
 from evolve.campaign.settings import with_templates
 from evolve.config import Settings, restore_settings, settings_from
-from evolve.evaluation.machine import usable_cores
+from evolve.devices.inventory import usable_cores
 from evolve.types import ConfigError
 
 

@@ -9,13 +9,13 @@ import pytest
 from evolve import plugins
 from evolve.cli.dry_run import describe_run
 from evolve.config import settings_from
-from evolve.devices import EVERYTHING
+from evolve.devices.leases import EVERYTHING
 from evolve.engine import RunRequest, Unwatched, open_run
 from evolve.engine.isolation import WantedLevel
 from evolve.evaluation import Job, LocalExecutor, encode_job
 from evolve.hookspecs import ExecutorRequest
 from evolve.plugins import Plugins
-from evolve.sandbox import PLAIN
+from evolve.sandbox.means import PLAIN
 from evolve.task import load
 from evolve.testing import check_executor
 from evolve.types import ConfigError, Level, SandboxError, Task

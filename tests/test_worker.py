@@ -16,7 +16,7 @@ from judge_fakes import ANSWERING, FakeBox, small_task, written_task
 
 from evolve.evaluation import Job, decode_report, encode_job
 from evolve.evaluation.job import Charge, Description, decode_message, encode_message
-from evolve.evaluation.version import task_version
+from evolve.evaluation.provenance import task_version
 from evolve.plugins import load
 from evolve.types import ConfigError, EvaluatorSource, Outcome, SandboxError, Stage, TaskError
 from evolve.worker import load_evaluator, serve
@@ -141,8 +141,8 @@ def test_a_task_in_one_file_imports_no_neighbour(tmp_path):
         ("def evaluate(candidate, trial): ...\n", "has 0 functions marked @evaluator, wanted one"),
         (ANSWERING + ANSWERING.replace("def evaluate", "def second"), "has 2 functions marked @evaluator"),
         (
-            ANSWERING + "@evaluate.stage('full', after='screen')\ndef full(candidate, trial): ...\n",
-            "can only come after",
+            ANSWERING + "@evaluate.stage('evaluate')\ndef full(candidate, trial): ...\n",
+            "there are two stages called 'evaluate'",
         ),
     ],
 )

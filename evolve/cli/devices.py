@@ -7,9 +7,9 @@ import click
 
 from evolve.cli.machine import devices_option, format_time, grant_devices
 from evolve.cli.output import debug_option, emit, facts, json_option, one_line, say, table
-from evolve.devices import Gpu, Grant, Holder, filter_gpus, find_gpus, holders, leases_folder
-from evolve.devices.processors import governor, load, ranges, units, usable
-from evolve.evaluation.machine import processor
+from evolve.devices.inventory import Gpu, find_gpus, governor, load, ranges, units, usable
+from evolve.devices.leases import Grant, Holder, filter_gpus, holders, leases_folder
+from evolve.evaluation.provenance import processor
 
 
 @dataclass(frozen=True, slots=True)

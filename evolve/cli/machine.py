@@ -8,8 +8,8 @@ import click
 
 from evolve import wording
 from evolve.cli.output import say
-from evolve.devices import EVERYTHING, Grant, find_gpus, parse
-from evolve.devices.processors import usable
+from evolve.devices.inventory import find_gpus, usable
+from evolve.devices.leases import EVERYTHING, Grant, parse
 from evolve.engine.isolation import LEVELS, VARIABLE, Confinement
 from evolve.sandbox.means import Means
 from evolve.stop import duration

@@ -21,7 +21,7 @@ from evolve.cli.record import format_record, open_program
 from evolve.cli.steering import ask
 from evolve.engine import RunRequest, Unwatched, open_run
 from evolve.engine.isolation import WantedLevel, confine, wanted_level
-from evolve.evaluation.version import check_version
+from evolve.evaluation.provenance import check_version
 from evolve.log import Locked, Log, writer
 from evolve.plugins import load
 from evolve.types import Import, Outcome, RecordId, Settled, Task

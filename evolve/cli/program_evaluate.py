@@ -16,10 +16,10 @@ from evolve import report, wording
 from evolve.campaign import logs, secret_for, workspace
 from evolve.cli.machine import devices_option, grant_devices, sandbox_option
 from evolve.cli.output import debug_option, emit, facts, json_option, one_line, quote, say, table
+from evolve.devices.inventory import usable_cores
 from evolve.edits.changes import matches, refusal
 from evolve.engine import open_executor
 from evolve.engine.isolation import confine, wanted_level
-from evolve.evaluation.machine import usable_cores
 from evolve.hookspecs import ExecutorRequest
 from evolve.measuring import Measured, MeasurementRequest, Submits, measure, trials
 from evolve.plugins import load

@@ -13,8 +13,8 @@ from evolve.cli.groups import noun_group
 from evolve.cli.machine import devices_option, grant_devices, note_isolation, sandbox_option
 from evolve.cli.output import debug_option, emit, emit_all, facts, json_option, say, table
 from evolve.conformance import Conformance, check
+from evolve.devices.inventory import usable_cores
 from evolve.engine.isolation import confine, wanted_level
-from evolve.evaluation.machine import usable_cores
 from evolve.run_options import parse_parameters
 from evolve.task import folders, reference
 from evolve.task.grants import format_grants, list_grants

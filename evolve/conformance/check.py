@@ -31,10 +31,10 @@ from evolve.conformance.impostors import (
     with_entry,
 )
 from evolve.conformance.twins import check_twins, read_twins
-from evolve.devices import EVERYTHING, Grant
+from evolve.devices.leases import EVERYTHING, Grant
 from evolve.evaluation import Description, Job, LocalExecutor, Report
 from evolve.plugins import load
-from evolve.sandbox import PLAIN, Means
+from evolve.sandbox.means import PLAIN, Means
 from evolve.statistics import noise_floor
 from evolve.task import CERTIFICATE, check_proof
 from evolve.types import Carried, Evaluation, Needs, Outcome, Parameters, Stage, Task, TextId, Trial, seed_remedy

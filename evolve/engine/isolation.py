@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evolve.campaign import Campaign
-from evolve.evaluation.interpreter import check
-from evolve.evaluation.spawner import clean_environment
+from evolve.evaluation.spawner import check_python
 from evolve.plugins import Plugins
 from evolve.sandbox.machine.offer import NOT_MORE, choose_means, describe_causes, describe_means
 from evolve.sandbox.machine.probe import probe
@@ -64,7 +63,7 @@ def confine(task: Task, wanted: WantedLevel, *, harmless: bool = False) -> Confi
     if wanted.level is Level.NONE:
         return Confinement(NOTHING, NOTHING.line)
     if task.python:
-        check(task.python, clean_environment(os.environ))
+        check_python(task.python)
     found = probe(task.python)
     # Programs that ship with the engine attack nothing: a first try on a machine without namespaces must not end here.
     accepted = harmless and not wanted.said and found.level is Level.REDUCED

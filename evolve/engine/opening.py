@@ -9,7 +9,7 @@ from typing import Any
 from evolve.campaign import Campaign, logs
 from evolve.campaign.settings import operators_of
 from evolve.config import ExecutorSection, Settings
-from evolve.devices import EVERYTHING, Grant
+from evolve.devices.leases import EVERYTHING, Grant
 from evolve.engine.isolation import Confinement, WantedLevel, confine, confine_campaign, is_harmless
 from evolve.engine.loop import Ending, run
 from evolve.engine.members import NOBODY, Members

@@ -4,9 +4,8 @@
 from collections.abc import Sequence
 
 from evolve.evaluation import LocalExecutor
-from evolve.evaluators.command import Command
+from evolve.evaluators.command import Command, CommandSettings
 from evolve.evaluators.saved import Unreadable, finite, read_array, read_json, read_numbers
-from evolve.evaluators.settings import CommandSettings
 from evolve.hookspecs import EvaluatorEntry, ExecutorEntry, ExecutorRequest, Settings, hookimpl
 from evolve.protocols import Evaluator, Executor
 

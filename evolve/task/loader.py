@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from evolve import prompts
-from evolve.evaluation.version import task_version
+from evolve.evaluation.provenance import task_version
 from evolve.task import one_file
 from evolve.task.folders import TASK_FILE, find, name_of
 from evolve.task.grants import make_limits

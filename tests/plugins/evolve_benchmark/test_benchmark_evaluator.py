@@ -8,7 +8,7 @@ import pytest
 from benchmark_problems import HALVES, evaluated, halving
 
 from evolve import SessionFailed
-from evolve.sandbox import Status
+from evolve.sandbox.status import Status
 from evolve.testing import RehearsedCandidate, check_evaluator
 from evolve.types import Objective, Outcome, Parameters, Stage, TaskError, Trial
 from evolve_benchmark import quality

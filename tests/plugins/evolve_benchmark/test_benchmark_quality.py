@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from evolve import SessionFailed
-from evolve.sandbox import Status
+from evolve.sandbox.status import Status
 from evolve_benchmark.quality import CallLimits, LateAnswer, ask, ask_in_time, mean, score, standard_error, suite_mean
 
 QUESTIONS = [(number,) for number in range(5)]

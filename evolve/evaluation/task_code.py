@@ -1,18 +1,70 @@
-"""The Python files of a task's folder that evaluators are made of.
+"""A task's own Python: its files as modules, and calls of its functions, which may raise anything.
 
-Invariant: task modules are executed here alone; what one lacks, and what it raises, is a `TaskError` that names the file."""
+The worker's one broad `except` is in `attempt`; what it catches is reported with its traceback, never dropped."""
 
 import importlib.util
 import inspect
 import sys
-from collections.abc import Mapping
+import traceback
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
-from typing import Any
+from types import ModuleType, TracebackType
+from typing import Any, TypeVar
 
-from evolve.evaluation.attempt import Raised, attempt
-from evolve.sandbox import SessionFailed
+from evolve.sandbox.status import SessionFailed
 from evolve.types import EvolveError, TaskError, UnusableFitness
+
+T = TypeVar("T")
+_OURS = str(Path(__file__).parent)
+_SHOWN, _LINE = 4000, 240
+"""Characters of a traceback, and of a line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Raised:
+    """Exception that a call raised."""
+
+    error: BaseException
+
+    @property
+    def line(self) -> str:
+        """The error as one line: `ValueError: message`. One that cannot be said, such as a number of too many digits, is named alone."""
+        said = attempt(lambda: str(self.error))
+        return " ".join(f"{type(self.error).__name__}: {'' if isinstance(said, Raised) else said}".split())
+
+    def within(self, path: Path) -> str:
+        """The line, no longer than can be read at once, and where in a file, or in one beside it, it was raised."""
+        folder = f"{path.parent}/"
+        frames = [one for one in traceback.extract_tb(self.error.__traceback__) if one.filename.startswith(folder)]
+        if not frames:
+            return self.line[:_LINE]
+        last = frames[-1]
+        other = "" if last.filename == str(path) else f"{last.filename[len(folder) :]}, "
+        return f"{self.line[:_LINE]} ({other}line {last.lineno})"
+
+    @property
+    def trace(self) -> str:
+        """The traceback from where the task's code begins; of a long one, its end."""
+        error, place = self.error, _theirs(self.error.__traceback__)
+        return "".join(traceback.format_exception(type(error), error, place)).strip()[-_SHOWN:]
+
+
+def attempt(call: Callable[[], T]) -> T | Raised:
+    """`call()`, or what it raised. A `sys.exit` in a task's code is an error like any other."""
+    try:
+        return call()
+    except (Exception, SystemExit) as error:  # noqa: BLE001 a task's code may raise anything
+        return Raised(error)
+
+
+def _theirs(place: TracebackType | None) -> TracebackType | None:
+    """The traceback without the leading frames of the worker itself."""
+    first = place
+    while place is not None and place.tb_frame.f_code.co_filename.startswith(_OURS):
+        place = place.tb_next
+    return place or first
+
 
 _NOT_THE_MODULES = (EvolveError, SessionFailed, UnusableFitness)
 """What says by itself whose fault it is."""

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 import evolve
-from evolve.devices import Gpu
+from evolve.devices.inventory import Gpu
 from evolve.evaluation import LocalExecutor
-from evolve.evaluation.grants import check_grants
+from evolve.evaluation.executor import check_grants
 from evolve.types import EvaluatorSource, Grants, Limits, Program, Task, TaskError
 
 

@@ -7,7 +7,7 @@ from multiprocessing.connection import Connection
 import pytest
 
 from evolve.evaluation.job import Description
-from evolve.evaluation.slot import Slot, Submitted
+from evolve.evaluation.workers import Slot, Submitted
 
 
 @pytest.fixture
