@@ -13,12 +13,22 @@ import numpy as np
 import numpy.typing as npt
 
 from evolve.archive.cells import Centroids, Grid
-from evolve.archive.values import Estimate
 from evolve.statistics import Pool
 from evolve.types import Evaluation, Objective, ProgramId, Record, RecordId
 
 QUARANTINED = 1
 FAILED = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """Estimate of a program's fitness: `count` judgings on public cases of one hardware class, or its latest certified
+    value. `standard_error` is that of the mean; None where nothing is known about the noise."""
+
+    mean: float
+    standard_error: float | None
+    count: int
+    certified: bool = False
 
 
 @dataclass(slots=True)

@@ -71,9 +71,9 @@ def front_line(campaign: Campaign) -> FrontLine | None:
     archive, task = campaign.state.archive, campaign.task
     if not task.objectives:
         return None
-    reference = archive.reference
+    reference = archive.pareto.reference()
     shown = reference and {line.name: line.value for line in objectives(task, reference)}
-    return FrontLine(len(archive.front()), archive.hypervolume, shown)
+    return FrontLine(len(archive.front()), archive.pareto.hypervolume(), shown)
 
 
 def missed(task: Task, metrics: Mapping[str, float]) -> tuple[MissedLine, ...]:

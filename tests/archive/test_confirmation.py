@@ -13,7 +13,6 @@ from evolve.archive.confirmation import (
     REFRESH,
     SMALL,
     TITLE,
-    Confirmation,
     ConfirmationRule,
     ContestVerdict,
     MeasurementQueue,
@@ -22,6 +21,7 @@ from evolve.archive.confirmation import (
     decide,
     lacks,
 )
+from evolve.archive.contests import Confirmation
 from evolve.archive.evidence import Evidence
 from evolve.types import Evaluation, Origin, Outcome, Record
 

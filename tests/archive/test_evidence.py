@@ -7,8 +7,7 @@ import pytest
 from archive_makers import AXES, Story, make_program
 
 from evolve.archive.cells import Grid
-from evolve.archive.evidence import FAILED, QUARANTINED, Evidence
-from evolve.archive.values import Estimate
+from evolve.archive.evidence import FAILED, QUARANTINED, Estimate, Evidence
 from evolve.types import Evaluation, Objective, Origin, Outcome, Record
 
 

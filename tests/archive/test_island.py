@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evolve.archive.island import Island
+from evolve.archive.contests import Island
 
 ranks = st.tuples(st.sampled_from([0.0, 0.5]), st.sampled_from([-2.0, -1.5, -1.0, 0.0]))
 places = st.lists(st.tuples(st.integers(0, 3), ranks), max_size=25)
