@@ -13,11 +13,10 @@ from evolve.report import (
     FrontLine,
     MissedLine,
     ObjectiveLine,
-    Ratio,
     Yield,
     nearest,
 )
-from evolve.report.best import Kept, KeptLine
+from evolve.report.best import Kept, KeptLine, Ratio
 from evolve.report.best import kept as what_is_kept
 from evolve.sandbox.output import brief, one_line
 from evolve.types import Fitness, Task, Trust

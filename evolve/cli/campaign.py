@@ -84,7 +84,7 @@ def show_campaign(name: str | None, as_json: bool) -> None:
 
 def _format_overview(opened: Campaign, page: report.Overview) -> list[tuple[str, str]]:
     counts = f"{page.programs:,} programs evaluated, {page.screened:,} screened, {page.measurements:,} measurements"
-    tally = report.Tally.of(opened.state.history)
+    tally = report.tally(opened)
     return [
         ("campaign", page.name),
         ("forked from", page.forked_from),

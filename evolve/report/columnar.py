@@ -7,7 +7,6 @@ import csv
 import io
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,24 +17,16 @@ from evolve.types import ConfigError, Insertion, RecordId
 
 _MOST = 100
 """Metrics, and descriptors, that become columns."""
+Columns = Mapping[str, Sequence[Any]]
+"""Columns by their names, equally long, in the order of the records; None is what a record has not."""
 _FORMULA = ("=", "+", "-", "@", "\t", "\n")
 
 
-@dataclass(frozen=True, slots=True)
-class Columnar:
-    """Columns by their names, equally long, in the order of the records. `None` is what a record has not."""
-
-    columns: Mapping[str, Sequence[Any]]
-
-    def __len__(self) -> int:
-        return len(self.columns["record"])
-
-
-def columnar(campaign: Campaign, records: Sequence[RecordId] | None = None) -> Columnar:
+def columnar(campaign: Campaign, records: Sequence[RecordId] | None = None) -> Columns:
     """Records, all or these, with what the columns hold of them, when they settled, and the objectives, descriptors and metrics that the seed's have.
     `at` is in seconds since 1970, `active` in seconds that the campaign had run; `calls`, `tokens` and `money` are what the step's calls took."""
     chosen = list(range(1, len(campaign.state.history) + 1)) if records is None else list(records)
-    return Columnar({**_take_columns(campaign, chosen), **_read(campaign, chosen)})
+    return {**_take_columns(campaign, chosen), **_read(campaign, chosen)}
 
 
 def _take_columns(campaign: Campaign, records: Sequence[RecordId]) -> dict[str, list[Any]]:
@@ -111,16 +102,16 @@ def harmless(value: Any) -> Any:
     return f"'{told}" if told.startswith(_FORMULA) else told
 
 
-def format_csv(table: Columnar) -> str:
+def format_csv(table: Columns) -> str:
     """Returns a table as CSV, with a line of names."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(map(harmless, table.columns))
-    writer.writerows(map(harmless, row) for row in zip(*table.columns.values(), strict=True))
+    writer.writerow(map(harmless, table))
+    writer.writerows(map(harmless, row) for row in zip(*table.values(), strict=True))
     return text.getvalue()
 
 
-def write_csv(table: Columnar, target: Path) -> None:
+def write_csv(table: Columns, target: Path) -> None:
     """Writes a table as CSV; raises `ConfigError` where it cannot be written."""
     try:
         target.write_text(format_csv(table), "utf-8", errors="replace", newline="")
