@@ -52,7 +52,7 @@ def list_campaigns(as_json: bool) -> None:
             (
                 line.name,
                 line.task,
-                wording.number(line.best, line.fitness) if line.fitness else "-",
+                _format_best(line),
                 f"{line.programs:,}",
                 line.strategy,
                 " ".join(line.budget) or "-",
@@ -63,6 +63,13 @@ def list_campaigns(as_json: bool) -> None:
             for line in found
         ]
         say(table(headings, rows, wrap="state"))
+
+
+def _format_best(line: report.CampaignLine) -> str:
+    if line.fitness is None:
+        return "-"
+    error = f" +- {line.standard_error:.2g}" if line.standard_error else ""
+    return f"{wording.number(line.best, line.fitness)}{error}"
 
 
 @campaign.command("show")

@@ -70,12 +70,18 @@ def format_record(campaign: Campaign, shown: report.Shown) -> list[tuple[str, st
         ),
         ("children", f"{shown.offspring.children:,}" if shown.offspring.children else ""),
         ("isolation", line.isolation),
-        ("took", f"{wording.seconds(line.seconds)}, {wording.seconds(line.cpu_seconds)} of CPU in the candidate"),
+        ("took", _took(line)),
         ("cached from", line.cached_from),
         ("environment", one_line(shown.environment)),
         ("thought", quote(shown.thought) if shown.thought and shown.thought != shown.feedback else ""),
     ]
     return [(label, text) for label, text in rows if text]
+
+
+def _took(line: report.RecordLine) -> str:
+    if line.outcome == Outcome.SCREENED:
+        return ""
+    return f"{wording.seconds(line.seconds)}, {wording.seconds(line.cpu_seconds)} of CPU in the candidate"
 
 
 def _origin(campaign: Campaign, line: report.RecordLine) -> str:
@@ -148,7 +154,8 @@ def _cases(campaign: Campaign, shown: report.Shown) -> str:
 
 
 def _basis(line: report.RecordLine) -> str:
-    return f"[{line.trust}, isolation {wording.level(line.isolation, weaker=line.weaker)}]"
+    trust, isolation = wording.evidence(line)
+    return f"[{trust}, isolation {isolation}]"
 
 
 def _numbers(values: Mapping[str, float]) -> str:

@@ -6,14 +6,14 @@ has found of its seed, never from a program."""
 import csv
 import io
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from evolve.campaign import Campaign
 from evolve.campaign.history import KINDS
 from evolve.report.records import trust_of
-from evolve.types import ConfigError, Insertion, RecordId
+from evolve.types import ConfigError, Insertion, Outcome, RecordId
 
 _MOST = 100
 """Metrics, and descriptors, that become columns."""
@@ -32,30 +32,34 @@ def columnar(campaign: Campaign, records: Sequence[RecordId] | None = None) -> C
 def _take_columns(campaign: Campaign, records: Sequence[RecordId]) -> dict[str, list[Any]]:
     """Returns the columns that memory holds."""
     history, columns, shown = campaign.state.history, campaign.state.columns, campaign.task.fitness.shown
-    values = [history.fitness(record) for record in records]
-    of: dict[str, Callable[[int], Any]] = {
-        "kind": lambda place: KINDS[columns.kinds[place]],
-        "operator": lambda place: columns.operators[place],
-        "model": lambda place: columns.models[place],
-        "step": lambda place: columns.steps[place],
-        "island": lambda place: columns.islands[place],
-        "parents": lambda place: " ".join(map(str, columns.parents[place])),
-        "program": lambda place: columns.programs[place],
-        "outcome": lambda place: history.outcome(place + 1).value,
-        "insertion": lambda place: Insertion(columns.insertions[place]).name,
-        "seconds": lambda place: columns.seconds[place],
-        "isolation": lambda place: columns.isolations[place],
-        "trust": lambda place: trust_of(campaign, place + 1),
-    }
-    found: dict[str, list[Any]] = {name: [value(record - 1) for record in records] for name, value in of.items()}
-    taken = [campaign.state.calls.of_steps([columns.steps[record - 1]]) for record in records]
+
+    def pick(column: Sequence[Any]) -> list[Any]:
+        return [column[record - 1] for record in records]
+
+    outcomes, values = [history.outcome(record) for record in records], [history.fitness(record) for record in records]
+    taken = [campaign.state.calls.of_steps([step]) for step in pick(columns.steps)]
     return {
         "record": list(records),
         "fitness": [None if value is None else shown(value) for value in values],
         "violation": [
             None if value is None else history.violation(record) for record, value in zip(records, values, strict=True)
         ],
-        **found,
+        "kind": [KINDS[code] for code in pick(columns.kinds)],
+        "operator": pick(columns.operators),
+        "model": pick(columns.models),
+        "step": pick(columns.steps),
+        "island": pick(columns.islands),
+        "parents": [" ".join(map(str, parents)) for parents in pick(columns.parents)],
+        "program": pick(columns.programs),
+        "outcome": [outcome.value for outcome in outcomes],
+        "insertion": [Insertion(code).name for code in pick(columns.insertions)],
+        "seconds": pick(columns.seconds),
+        "isolation": pick(columns.isolations),
+        # A screened proposal was not evaluated, so that nobody has computed anything.
+        "trust": [
+            None if outcome is Outcome.SCREENED else trust_of(campaign, record)
+            for record, outcome in zip(records, outcomes, strict=True)
+        ],
         "calls": [one.calls for one in taken],
         "tokens": [one.prompt_tokens + one.completion_tokens for one in taken],
         "money": [one.money for one in taken],

@@ -3,10 +3,12 @@
 Invariant: it fits on a page, and no program is read for it."""
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
+from statistics import fmean, stdev
 from typing import Any, Literal
 
 from evolve.campaign import Campaign
@@ -203,8 +205,8 @@ def flatten_settings(tree: Mapping[str, Any], prefix: str = "") -> list[tuple[st
 
 @dataclass(frozen=True, slots=True)
 class CampaignLine:
-    """Line of a list of campaigns. `best` is the best fitness of one evaluation that holds or held a place, in the user's direction, and `written` the
-    time of the last write; `problem` is why the log cannot be read, and `fitness` is None then."""
+    """Line of a list of campaigns. `best` is the best fitness of one evaluation that holds or held a place, in the user's direction; of a noisy task the mean
+    of all evaluations of that program, with its `standard_error` where there are two or more. `written` is the time of the last write; `problem` is why the log cannot be read, and `fitness` is None then."""
 
     name: str
     log: str
@@ -217,6 +219,7 @@ class CampaignLine:
     state: Literal["running", "paused", ""] = ""
     programs: int = 0
     best: float | None = None
+    standard_error: float | None = None
     fitness: Fitness | None = None
     problem: str = ""
 
@@ -228,7 +231,9 @@ def read_campaign_line(path: Path) -> CampaignLine:
     line = CampaignLine(path.stem, str(path), status.st_size / 1e6, written)
     try:
         with Log.open(path, readonly=True) as log:
-            task, settings, (programs, best) = task_of(log), settings_of(log), log.count_judged()
+            task, settings, (programs, values) = task_of(log), settings_of(log), log.count_judged()
+            noisy = not task.deterministic and len(values) > 1
+            best = fmean(values) if noisy else values[0] if values else None
             return replace(
                 line,
                 task=task.name,
@@ -238,6 +243,7 @@ def read_campaign_line(path: Path) -> CampaignLine:
                 state=_read_state(log),
                 programs=programs,
                 best=None if best is None else task.fitness.shown(best),
+                standard_error=stdev(values) / math.sqrt(len(values)) if noisy else None,
                 fitness=task.fitness,
             )
     except EvolveError as error:

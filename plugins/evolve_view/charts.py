@@ -446,7 +446,7 @@ def _name_references(references: Sequence[Reference], paper: Paper) -> str:
         below = min(paper.up.place(each.value) - 4, below - _NAME_ROW)
         name = escape_text(_cut(f"{beyond}{each.name}", most))
         # A rim of the paper's colour, so that the name can be read where the curve passes.
-        rim = {"stroke": _paint("paper"), "stroke_width": 3.0, "paint_order": "stroke"}
+        rim: dict[str, str | float] = {"stroke": _paint("paper"), "stroke_width": 3.0, "paint_order": "stroke"}
         place: dict[str, str | float] = {"x": paper.across.end, "y": below, "text_anchor": "end"}
         parts.append(element("text", name, **place, fill=_paint("level"), class_="f-level s-paper", **rim))
     return "".join(parts)

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from evolve import report
+from evolve import report, wording
+from evolve.cli.record import format_record
 from evolve.report.records import OffspringCounts, measurements, offspring
 from evolve.types import Outcome, Ruled, StoreError
 from tests.written import Written, aimed, aiming_task, number_task, short_campaign
@@ -190,3 +191,12 @@ def test_children_of_a_later_judging_are_the_programs(tmp_path: Path) -> None:
         assert [line.id for line in report.children(campaign, 2)] == [6, 7, 10]
         assert [line.id for line in report.children(campaign, 9)] == [6, 7, 10]
         assert [step.record for step in report.lineage(campaign, 10)] == [1, 9, 10]
+
+
+def test_a_screened_record_rests_on_no_evaluation(tmp_path: Path) -> None:
+    with short_campaign(tmp_path) as campaign:
+        lines = [report.record_line(campaign, campaign.log.settled(number)) for number in (4, 5)]
+        told = dict(format_record(campaign, report.whole(campaign, 5)))
+    assert [wording.evidence(line) for line in lines] == [("witnessed", "reduced"), ("-", "-")]
+    assert "took" not in told
+    assert "isolation" not in told
