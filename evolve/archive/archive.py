@@ -139,6 +139,7 @@ class Archive:
         if program is None:
             program = self._evidence.of_record(record.origin.about)
         if program is None:
+            # A certificate proves a value, but has no descriptors by which a program could be given a cell.
             stranger = record.evaluation.certified
             return Placement(Insertion.NOT_ADDED, record.origin.island) if stranger else self._newcomer(record)
         evaluation, cell = record.evaluation, self._evidence.cells[program]
@@ -255,6 +256,7 @@ class Archive:
         return [self._elite(ranking[place][1], island) for place in places]
 
     def _elite(self, program: int, island: int) -> Elite:
+        # Strategies ask for the same elites at every step, and nothing about one changes between two events that clear the cache.
         found = self._shown.get((program, island))
         if found is not None:
             return found

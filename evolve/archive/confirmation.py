@@ -79,6 +79,7 @@ def decide(
         return ContestVerdict.REJECT
     if rule.certifies:
         return ContestVerdict.ACCEPT if challenger.certified and incumbent.certified else ContestVerdict.PENDING
+    # Measured twice is enough: more would spend on every challenger what only the close ones need.
     if rule.deterministic or challenger.judgings > 1 or _clears_the_noise(rule, challenger, incumbent):
         return ContestVerdict.ACCEPT
     return ContestVerdict.PENDING
@@ -166,6 +167,7 @@ class MeasurementQueue:
             self._heap = [entry for entry in self._heap if needs(entry)]
             heapify(self._heap)
             self._limit = max(SMALL, 2 * len(self._heap))
+        # An entry that needs nothing is dropped here and not when it became stale: to find it in the heap would cost its whole length.
         while self._heap:
             entry = self._heap[0]
             for program in needs(entry):

@@ -78,6 +78,7 @@ class Island:
         """Gives a program a place."""
         entry = (rank, program)
         self.places[program] = entry
+        # The rank of that moment stays in the entry: a value that changes later must still find its place in the sorted lists.
         insort(self.cells.setdefault(cell, []), entry)
         insort(self.ranking, entry)
 
@@ -214,6 +215,7 @@ class BestSoFar:
 
     def _call(self) -> None:
         """Lets the best elite of all islands challenge, where it is not the best already; while there is no best, every program counts."""
+        # The first of each island alone: to look at every program would cost more with each record.
         firsts = [first for island in self._islands if (first := island.best()) is not None]
         strongest = min(firsts, key=lambda program: (self._evidence.rank(program), program), default=None)
         if self.holder is None and (strongest is None or not self._evidence.figures.feasible(strongest)):
@@ -286,6 +288,7 @@ class Contests:
         return Insertion.NOT_ADDED
 
     def _give(self, program: int, number: int, cell: int) -> None:
+        # Measurements that made it win are too good on average; what is reported begins with its first place, and a copy is no new win.
         if program != self.best_so_far.holder and not any(program in island for island in self.islands):
             self.evidence.forget_reported(program)
         island = self.islands[number]
@@ -382,6 +385,7 @@ class Contests:
         """Clears the worse half of the islands, by their best program; each restarts from the best program of one of the others."""
         islands = self.islands
         order = sorted(range(len(islands)), key=lambda number: islands[number].ranking[:1] or [((math.inf, 0.0), 0)])
+        # Of an odd number the one in the middle stays; ties fall to the lower number, for a replay must clear the same islands.
         kept = len(order) - len(order) // 2
         founders = [islands[number].best() for number in order[:kept]]
         for turn, number in enumerate(order[kept:]):

@@ -178,6 +178,7 @@ class Evidence:
 
     def forget_reported(self, program: int) -> None:
         """Forgets the measurements until now for the report of a program that wins: they chose it, and are too good on average."""
+        # Of every class: the campaign may come back to a machine, and what chose the winner there is as lucky as here.
         for one in (self._here, *self._classes.values()):
             one.reported.pop(program, None)
 

@@ -52,6 +52,7 @@ def closest(campaign: Campaign) -> Closest | None:
     if archive.best is not None:
         return None
     firsts = [archive.best_elite(island) for island in range(archive.settings.islands)]
+    # The first of each island misses the least there, so that no other elite need be looked at.
     held = [elite for elite in firsts if elite is not None]
     found = min(held, key=lambda elite: (elite.violation, -elite.fitness, elite.record), default=None)
     if found is None or found.violation == 0.0:
@@ -89,6 +90,7 @@ def ratio(campaign: Campaign, estimate: Estimate, *, confirmed: bool) -> Ratio |
     if estimate.standard_error is not None:
         half = student_quantile(LEVEL, PRIOR_DEGREES + estimate.count - 1) * estimate.standard_error
         low, high = _factor(shown - half), _factor(shown + half)
+    # The seed against itself: a gain that is smaller than this shows in an A/A test, too.
     floor = _factor(zero_floor(runs)) - 1.0 if len(runs) > 1 else None
     return Ratio(_factor(shown), low, high, confirmed, floor, len(runs))
 
@@ -260,6 +262,7 @@ def kept(best: Best, wanted: Sequence[str], fitness: Fitness) -> Kept:
     """Returns what is known of the cases `wanted`, which are a task's held-out ones."""
     lines = tuple(_line(best, case, fitness) for case in best.cases if case.case in wanted)
     shares = [0.0 if line.case.fitness is None else line.share for line in lines]
+    # One case with ten times the gain must not hide four without any.
     known = [min(share, 1.0) for share in shares if share is not None]
     complete = bool(known) and len(known) == len(wanted) and _gain(best.fitness, best.seed, fitness) > 0.0
     return Kept(lines, len(wanted), math.fsum(known) / len(known) if complete else None)

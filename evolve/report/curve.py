@@ -56,6 +56,7 @@ def curve(campaign: Campaign) -> tuple[Point, ...]:
         )
         for place in places
     ]
+    # The last point says that nothing better was found with what was spent since.
     spent = state.progress
     now = replace(
         points[-1],
@@ -107,6 +108,7 @@ def strictly_better(columns: RecordFrame, among: Flags) -> Numbers:
     have a beginning of their own. Constraints come first."""
     ranks = np.where(among, rank(columns), 0)
     found = []
+    # Scores of two versions of the task do not compare.
     for begin, end in ((0, columns.since), (columns.since, len(columns))):
         part = ranks[begin:end]
         before = np.concatenate(([0], np.maximum.accumulate(part)[:-1])) if len(part) else part

@@ -226,6 +226,7 @@ class CampaignLine:
 
 def read_campaign_line(path: Path) -> CampaignLine:
     """Returns the line of the campaign whose log is at `path`."""
+    # Without a replay: a workspace may have hundreds of campaigns, and a replay of one takes seconds.
     status = path.stat()
     written = datetime.fromtimestamp(status.st_mtime).isoformat(" ", "minutes")
     line = CampaignLine(path.stem, str(path), status.st_size / 1e6, written)

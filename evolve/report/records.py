@@ -150,6 +150,7 @@ def lineage(campaign: Campaign, record: RecordId, last: int | None = None) -> tu
 
 def line_to(campaign: Campaign, record: RecordId, last: int | None = None) -> tuple[RecordId, ...]:
     """Returns the records of that line, the seed first. Where a later evaluation of a program was the parent, that is the one in the line."""
+    # A measurement has no parents of its own.
     about = settled(campaign, record).record.origin.about
     line = [about or record]
     while (last is None or len(line) < last) and (parents := _parents(campaign, line[-1])):
@@ -413,6 +414,7 @@ def _children(campaign: Campaign, record: RecordId) -> list[RecordId]:
     program = settled(campaign, record).record.program
     if program is None:
         return []
+    # A child names the record that was its parent, which may be any evaluation of the program.
     same = (number for number, other in enumerate(columns.programs, 1) if other == program)
     return sorted({child for number in same for child in columns.children.get(number, ())})
 

@@ -104,6 +104,7 @@ def compare_outcomes(arms: Sequence[ComparedArm], baseline: str = "", per: Resou
     finals = [value for arm in values for value in arm.values]
     begun = _seed_value(outcomes, fitness)
     places = _find_places(outcomes, end, per)
+    # A stream for each figure, so that none depends on how many draws another one took.
     streams = map(np.random.default_rng, np.random.SeedSequence(_SEED).spawn(2 * len(arms) + 1))
     return Comparison(
         task=conditions.task,
