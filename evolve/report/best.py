@@ -9,7 +9,17 @@ from typing import Literal
 
 from evolve.archive import Elite, Estimate
 from evolve.campaign import Campaign
-from evolve.report.records import CaseScore, MissedLine, ObjectiveLine, cases, made_by, missed, objectives, record_name
+from evolve.report.records import (
+    CaseScore,
+    MissedLine,
+    ObjectiveLine,
+    cases,
+    made_by,
+    missed,
+    objectives,
+    record_name,
+    trust_of,
+)
 from evolve.statistics import LEVEL, PRIOR_DEGREES, zero_floor
 from evolve.statistics.beta import student_quantile
 from evolve.types import Fitness, ProgramId, RecordId, Task, Trust
@@ -158,7 +168,7 @@ def best(campaign: Campaign) -> Best | None:
         measurements=estimate.count,
         certified=elite.estimate.certified,
         isolation=evaluation.isolation,
-        trust="claimed" if elite.program in campaign.state.claimed else evaluation.trust,
+        trust=trust_of(campaign, elite.record),
         seed=None if seed is None else task.fitness.shown(seed),
         gain=None if seed is None else 0.0 if is_seed else shown - task.fitness.shown(seed),
         improved=seed is not None and not is_seed and (estimate.mean > seed or _seed_is_out(campaign)),

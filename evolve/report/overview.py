@@ -11,8 +11,7 @@ from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any, Literal
 
-from evolve.campaign import Campaign
-from evolve.campaign.calls import ModelFailures
+from evolve.campaign import Campaign, ModelFailures
 from evolve.campaign.campaign import best_confirmed, first_event, settings_of, task_of
 from evolve.campaign.state import REFLECTION
 from evolve.config import Settings

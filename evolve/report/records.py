@@ -114,11 +114,7 @@ def record_line(campaign: Campaign, event: Settled) -> RecordLine:
         cached_from=evaluation.cached_from,
         case=origin.case,
         violation=evaluation.violation,
-        objectives={
-            each.name: each.shown(evaluation.objectives[each.name])
-            for each in campaign.task.objectives
-            if each.name in evaluation.objectives
-        },
+        objectives={line.name: line.value for line in objectives(campaign.task, evaluation.objectives)},
         weaker=campaign.state.reached.weaker(evaluation.isolation),
         tag=evaluation.tag,
     )
@@ -344,7 +340,7 @@ def whole(campaign: Campaign, record: RecordId) -> Shown:
     """Reads a record and its texts; raises `StoreError` for one that there is not."""
     event, history, state = settled(campaign, record), campaign.state.history, campaign.state
     found, evaluation = event.record, event.record.evaluation
-    again = measurements(campaign, record)
+    again, offspring = measurements(campaign, record), _children(campaign, record)
     holder = _holder(campaign, found.program)
     return Shown(
         record=record_line(campaign, event),
@@ -357,7 +353,7 @@ def whole(campaign: Campaign, record: RecordId) -> Shown:
         environment=evaluation.environment,
         judged_again=again,
         files=dict(history.program(found.program).files) if found.program else {},
-        offspring=offspring(campaign, record),
+        offspring=_count_offspring(campaign, offspring),
         ruling=state.quarantined.get(found.program) if found.program else None,
         certificate=_last_certified(again),
         estimate=None if holder is None else _estimate(campaign, holder.estimate, found),
@@ -368,7 +364,7 @@ def whole(campaign: Campaign, record: RecordId) -> Shown:
         made=made_by(campaign, found),
         is_best=found.program is not None and holder is not None and holder is state.archive.best,
         stage=evaluation.stage,
-        best_child=find_best_child(campaign, record),
+        best_child=_find_best(campaign, offspring),
     )
 
 
@@ -382,15 +378,13 @@ def _holder(campaign: Campaign, program: ProgramId | None) -> Elite | None:
 def _estimate(campaign: Campaign, estimate: Estimate | None, record: Record) -> EstimateLine | None:
     if estimate is None:
         return None
-    mean, evaluation = campaign.task.fitness.shown(estimate.mean), record.evaluation
-    is_claimed = record.program in campaign.state.claimed
     return EstimateLine(
-        mean,
+        campaign.task.fitness.shown(estimate.mean),
         estimate.standard_error,
         estimate.count,
         estimate.certified,
-        evaluation.isolation,
-        "claimed" if is_claimed else evaluation.trust,
+        record.evaluation.isolation,
+        trust_of(campaign, record.id),
     )
 
 
@@ -398,14 +392,6 @@ def children(campaign: Campaign, record: RecordId, limit: int | None = None) -> 
     """Returns the proposals that had a record's program as a parent, in the order in which they settled."""
     found = _children(campaign, record)[:limit]
     return tuple(record_line(campaign, campaign.log.settled(child)) for child in found)
-
-
-def offspring(campaign: Campaign, record: RecordId) -> OffspringCounts:
-    """Returns the children of a record's program, counted."""
-    history = campaign.state.history
-    outcomes = [history.outcome(child) for child in _children(campaign, record)]
-    failed = sum(outcome in FAILURES for outcome in outcomes)
-    return OffspringCounts(len(outcomes), failed, outcomes.count(Outcome.SCREENED))
 
 
 def _children(campaign: Campaign, record: RecordId) -> list[RecordId]:
@@ -419,12 +405,18 @@ def _children(campaign: Campaign, record: RecordId) -> list[RecordId]:
     return sorted({child for number in same for child in columns.children.get(number, ())})
 
 
-def find_best_child(campaign: Campaign, record: RecordId) -> RecordId:
-    """Returns the fittest child, those that meet the constraints first; 0 where none has passed."""
+def _count_offspring(campaign: Campaign, records: Sequence[RecordId]) -> OffspringCounts:
+    outcomes = [campaign.state.history.outcome(record) for record in records]
+    failed = sum(outcome in FAILURES for outcome in outcomes)
+    return OffspringCounts(len(outcomes), failed, outcomes.count(Outcome.SCREENED))
+
+
+def _find_best(campaign: Campaign, records: Sequence[RecordId]) -> RecordId:
+    """Returns the fittest record, those that meet the constraints first; 0 where none has passed."""
     history = campaign.state.history
     fit = [
-        (history.violation(child), -value, child)
-        for child in history.children(record)
-        if (value := history.fitness(child)) is not None
+        (history.violation(record), -value, record)
+        for record in records
+        if (value := history.fitness(record)) is not None
     ]
     return min(fit)[2] if fit else 0

@@ -6,7 +6,7 @@ import pytest
 
 from evolve import report, wording
 from evolve.cli.record import format_record
-from evolve.report.records import OffspringCounts, measurements, offspring
+from evolve.report.records import OffspringCounts, measurements
 from evolve.types import Outcome, Ruled, StoreError
 from tests.written import Written, aimed, aiming_task, number_task, short_campaign
 
@@ -176,8 +176,8 @@ def test_children_are_the_proposals_that_had_it_as_a_parent(tmp_path: Path) -> N
         assert [line.id for line in report.children(campaign, 3)] == [7]
         assert [line.id for line in report.children(campaign, 1, 2)] == [2, 3]
         assert report.children(campaign, 5) == ()
-        assert offspring(campaign, 1) == OffspringCounts(4, failed=1, screened=1)
-        assert offspring(campaign, 5) == OffspringCounts(0, 0, 0)
+        assert report.whole(campaign, 1).offspring == OffspringCounts(4, failed=1, screened=1)
+        assert report.whole(campaign, 5).offspring == OffspringCounts(0, 0, 0)
         with pytest.raises(StoreError, match="no record 9"):
             report.children(campaign, 9)
 
