@@ -83,7 +83,7 @@ class Archive:
         self._bound = math.inf if bound is None else bound
         cvt = settings.cells == "cvt"
         self.grid: Grid | Centroids = Centroids(axes, settings.centroids) if cvt else Grid(axes)
-        self._evidence = Evidence(self.grid, pooling=rule.noisy, objectives=objectives)
+        self._evidence = Evidence(len(axes), pooling=rule.noisy, objectives=objectives)
         self.pareto = Pareto(self._evidence, objectives)
         self._contests = Contests(self._evidence, rule, settings)
         self._quarantined: set[ProgramId] = set()
@@ -111,12 +111,14 @@ class Archive:
         if record.program is None or fitness is None or fitness > self._bound:
             return Placement(Insertion.NOT_ADDED, home)
         program, insertion = self._evidence.find(record.program), Insertion.NOT_ADDED
-        if program is None and not self._evidence.takes(record.evaluation):
-            return Placement(Insertion.NOT_ADDED, home)
         if program is None:
-            program = self._evidence.add(
-                record, record.program, fitness, quarantined=record.program in self._quarantined
-            )
+            descriptors = record.evaluation.descriptors
+            # One that was evaluated for other axes or objectives may lack what this archive needs to place it.
+            if not (self.grid.holds(descriptors) and self._evidence.figures.holds(record.evaluation)):
+                return Placement(Insertion.NOT_ADDED, home)
+            point = [descriptors[name] for name in self.grid.names]
+            quarantined = record.program in self._quarantined
+            program = self._evidence.add(record, fitness, self.grid.cell(point), point, quarantined=quarantined)
         else:
             self._evidence.measure(program, record.id, record.evaluation, fitness)
             insertion = self._contests.settle_again(program)
@@ -265,7 +267,7 @@ class Archive:
             record=evidence.records[program],
             program=evidence.programs[program],
             fitness=evidence.values[program],
-            descriptors=evidence.descriptors(program),
+            descriptors=dict(zip(self.grid.names, evidence.point(program), strict=True)),
             island=island,
             cell=evidence.cells[program],
             estimate=evidence.estimate(program, noise),
