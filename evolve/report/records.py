@@ -11,6 +11,7 @@ from evolve.campaign import Campaign
 from evolve.campaign.history import KINDS
 from evolve.types import (
     FAILURES,
+    ConfigError,
     Direction,
     Origin,
     Outcome,
@@ -19,7 +20,6 @@ from evolve.types import (
     RecordId,
     Ruled,
     Settled,
-    StoreError,
     Task,
     Trust,
 )
@@ -129,11 +129,11 @@ def measurements(campaign: Campaign, record: RecordId) -> tuple[RecordLine, ...]
 
 
 def settled(campaign: Campaign, record: RecordId) -> Settled:
-    """Returns a record with its placement; raises `StoreError` with the range that there is."""
+    """Returns a record with its placement; raises `ConfigError` with the range that there is."""
     length = len(campaign.state.history)
     if not 1 <= record <= length:
         span = f"it has 1 to {length}" if length else "it has none yet"
-        raise StoreError(
+        raise ConfigError(
             f"campaign {campaign.name!r} has no record {record}: {span}. Try: `evolve program list {campaign.name} --all`"
         )
     return campaign.log.settled(record)
@@ -337,7 +337,7 @@ class Shown:
 
 
 def whole(campaign: Campaign, record: RecordId) -> Shown:
-    """Reads a record and its texts; raises `StoreError` for one that there is not."""
+    """Reads a record and its texts; raises `ConfigError` for one that there is not."""
     event, history, state = settled(campaign, record), campaign.state.history, campaign.state
     found, evaluation = event.record, event.record.evaluation
     again, offspring = measurements(campaign, record), _children(campaign, record)

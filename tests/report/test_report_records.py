@@ -7,7 +7,7 @@ import pytest
 from evolve import report, wording
 from evolve.cli.record import format_record
 from evolve.report.records import OffspringCounts, measurements
-from evolve.types import Outcome, Ruled, StoreError
+from evolve.types import ConfigError, Outcome, Ruled
 from tests.written import Written, aimed, aiming_task, number_task, short_campaign
 
 
@@ -41,13 +41,15 @@ def test_a_failure_has_no_fitness(campaign):
 @pytest.mark.parametrize("number", [0, 7])
 def test_a_record_that_there_is_not_is_an_error_with_the_range(campaign, number):
     """What, got, do this."""
-    with pytest.raises(StoreError, match=f"no record {number}: it has 1 to 6. Try: `evolve program list number --all`"):
+    with pytest.raises(
+        ConfigError, match=f"no record {number}: it has 1 to 6. Try: `evolve program list number --all`"
+    ):
         report.settled(campaign, number)
 
 
 def test_an_empty_campaign_says_that_it_has_no_records(tmp_path):
     """Not `1 to 0`."""
-    with Written(tmp_path).campaign as campaign, pytest.raises(StoreError, match="it has none yet"):
+    with Written(tmp_path).campaign as campaign, pytest.raises(ConfigError, match="it has none yet"):
         report.settled(campaign, 1)
 
 
@@ -108,7 +110,7 @@ def test_a_failure_has_its_feedback_and_no_estimate(tmp_path: Path) -> None:
     """And no program where none was evaluated."""
     with short_campaign(tmp_path) as campaign:
         crash, screened = report.whole(campaign, 4), report.whole(campaign, 5)
-        with pytest.raises(StoreError, match="no record 7"):
+        with pytest.raises(ConfigError, match="no record 7"):
             report.whole(campaign, 7)
     assert (crash.feedback, crash.estimate, crash.record.outcome) == ("it divided by zero", None, "crashed")
     assert (screened.files, screened.record.program) == ({}, None)
@@ -178,7 +180,7 @@ def test_children_are_the_proposals_that_had_it_as_a_parent(tmp_path: Path) -> N
         assert report.children(campaign, 5) == ()
         assert report.whole(campaign, 1).offspring == OffspringCounts(4, failed=1, screened=1)
         assert report.whole(campaign, 5).offspring == OffspringCounts(0, 0, 0)
-        with pytest.raises(StoreError, match="no record 9"):
+        with pytest.raises(ConfigError, match="no record 9"):
             report.children(campaign, 9)
 
 
