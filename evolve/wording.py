@@ -11,16 +11,17 @@ from evolve.report import (
     CaseScore,
     Closest,
     FrontLine,
+    LineageStep,
     MissedLine,
     ObjectiveLine,
-    Ratio,
+    RecordLine,
     Yield,
     nearest,
 )
-from evolve.report.best import Kept, KeptLine
+from evolve.report.best import Kept, KeptLine, Ratio
 from evolve.report.best import kept as what_is_kept
 from evolve.sandbox.output import brief, one_line
-from evolve.types import Fitness, Task, Trust
+from evolve.types import Fitness, Outcome, Task, Trust
 
 _REASON = 200
 """Characters of why a call failed."""
@@ -53,6 +54,13 @@ def level(isolation: str, *, weaker: bool = False) -> str:
     """Returns the isolation level alone of an executor's line, `reduced: a process of its own, ...`; marked where it is weaker than the
     campaign's best."""
     return (isolation.partition(":")[0] or "unknown") + (" (weaker)" if weaker else "")
+
+
+def evidence(line: RecordLine | LineageStep) -> tuple[str, str]:
+    """Returns who computed a score, and its isolation level; dashes where a proposal was screened, so that nothing was evaluated."""
+    if line.outcome == Outcome.SCREENED:
+        return "-", "-"
+    return line.trust, level(line.isolation, weaker=line.weaker)
 
 
 def score(best: Best, fitness: Fitness) -> str:

@@ -92,7 +92,7 @@ class _Refold:
             if event is not None:
                 yield replace(stamped, event=event)
         if self._old.state.archive.elites() and not self._state.archive.elites():
-            names = ", ".join(axis.name for axis in self._state.archive.axes)
+            names = ", ".join(axis.name for axis in self._state.archive.grid.axes)
             raise ConfigError(
                 f"no record of campaign {self._old.name!r} has a number for each of the axes {names}. "
                 "Try: name others in archive.axes; the evaluator's descriptors and metrics can be axes"
@@ -130,7 +130,7 @@ class _Refold:
         origin = replace(origin, island=self._island(origin.island))
         if program is None:
             return replace(record, origin=origin)
-        descriptors = Descriptors(state.archive.axes, state.task.seed)
+        descriptors = Descriptors(state.archive.grid.axes, state.task.seed)
         evaluation = descriptors.complete(record.evaluation, lambda: state.reader.program(program))
         return replace(record, origin=origin, evaluation=evaluation)
 

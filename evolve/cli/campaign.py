@@ -52,7 +52,7 @@ def list_campaigns(as_json: bool) -> None:
             (
                 line.name,
                 line.task,
-                wording.number(line.best, line.fitness) if line.fitness else "-",
+                _format_best(line),
                 f"{line.programs:,}",
                 line.strategy,
                 " ".join(line.budget) or "-",
@@ -63,6 +63,13 @@ def list_campaigns(as_json: bool) -> None:
             for line in found
         ]
         say(table(headings, rows, wrap="state"))
+
+
+def _format_best(line: report.CampaignLine) -> str:
+    if line.fitness is None:
+        return "-"
+    error = f" +- {line.standard_error:.2g}" if line.standard_error else ""
+    return f"{wording.number(line.best, line.fitness)}{error}"
 
 
 @campaign.command("show")
@@ -84,7 +91,7 @@ def show_campaign(name: str | None, as_json: bool) -> None:
 
 def _format_overview(opened: Campaign, page: report.Overview) -> list[tuple[str, str]]:
     counts = f"{page.programs:,} programs evaluated, {page.screened:,} screened, {page.measurements:,} measurements"
-    tally = report.Tally.of(opened.state.history)
+    tally = report.tally(opened)
     return [
         ("campaign", page.name),
         ("forked from", page.forked_from),

@@ -164,8 +164,7 @@ def _record_row(campaign: Campaign, line: report.RecordLine) -> tuple[str, ...]:
         line.operator or line.kind,
         " ".join(map(str, line.parents)),
         wording.seconds(line.seconds),
-        line.trust,
-        wording.level(line.isolation, weaker=line.weaker),
+        *wording.evidence(line),
     )
 
 
@@ -253,8 +252,7 @@ def show_lineage(reference: str, as_json: bool) -> None:
             " ".join(map(str, step.parents)),
             f"{step.tokens:,}",
             f"{step.money:.4g}",
-            step.trust,
-            wording.level(step.isolation, weaker=step.weaker),
+            *wording.evidence(step),
         )
         for step in steps
     ]

@@ -156,7 +156,7 @@ def format_end(campaign: Campaign, ending: Ending, trackers: Sequence[TrackerThr
     lines += [_format_unpaid(campaign, ending)] if ending.unpaid else []
     lines += [f"The last proposal was not evaluated: {_shorten(ending.refusal)}"] if ending.refusal else []
     lines += [_format_unusable(campaign, ending)] if ending.unusable and ending.answered else []
-    tally, best = report.Tally.of(campaign.state.history), report.best(campaign)
+    tally, best = report.tally(campaign), report.best(campaign)
     rows = [
         *format_best_program(campaign, best, report.front_line(campaign)),
         *format_yields(campaign, tally),
@@ -172,8 +172,8 @@ def format_end(campaign: Campaign, ending: Ending, trackers: Sequence[TrackerThr
 
 def format_yields(campaign: Campaign, tally: report.Tally) -> Facts:
     """Returns how programs ended, and a line for each operator with what it brought."""
-    operators = wording.yields(tally.yields(), tally.reflections, report.lessons_learnt(campaign))
-    return [("outcomes", wording.outcomes(tally.counts())), ("operators", operators)]
+    operators = wording.yields(tally.operators, tally.reflections, report.lessons_learnt(campaign))
+    return [("outcomes", wording.outcomes(tally.outcomes)), ("operators", operators)]
 
 
 def format_left_out(left_out: Mapping[str, str]) -> Facts:
@@ -184,7 +184,7 @@ def format_left_out(left_out: Mapping[str, str]) -> Facts:
 
 def format_costs(campaign: Campaign, tally: report.Tally) -> Facts:
     """Returns what models brought, how many of their calls failed and why, and what all have cost; nothing where a campaign has none."""
-    yields, calls = tally.model_yields(), campaign.state.calls
+    yields, calls = tally.models, campaign.state.calls
     rows = [("models", wording.yields(yields))] if yields else []
     rows += [("failed", wording.failures(calls.failures()))] if calls.failed else []
     rows += [("retries", wording.failed_requests(calls.retries))] if calls.retries else []

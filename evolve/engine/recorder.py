@@ -143,7 +143,7 @@ class Recorder:
         self._outage = outage
         self._state = campaign.state
         self._task = campaign.task
-        self._descriptors = Descriptors(campaign.state.archive.axes, campaign.task.seed)
+        self._descriptors = Descriptors(campaign.state.archive.grid.axes, campaign.task.seed)
         self.signatures = read_signatures(campaign)
         """Signatures of all programs that are in the log or under way."""
         self.screening = Screening(campaign, self.signatures)

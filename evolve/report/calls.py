@@ -97,6 +97,7 @@ def calls_of(campaign: Campaign, record: RecordId) -> tuple[WholeCall, ...]:
 def waiting(campaign: Campaign) -> int:
     """Returns how many calls are in flight: the proposals that wait for the first answer of their model, of which it takes `concurrency` at
     once, for more are made ready."""
+    # Not the open requests, of which the log knows nothing until they are answered.
     proposals = Counter(
         step.asked.action.selection.model
         for step in campaign.state.steps.values()

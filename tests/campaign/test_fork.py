@@ -66,7 +66,7 @@ def test_a_fork_has_the_same_records_and_says_where_from(old):
 def test_other_axes_cost_no_evaluation(old):
     """Every program has the same distance, so that the best of all is the one elite of each island that has any."""
     with forked(old, DISTANCE) as new:
-        assert [axis.name for axis in new.state.archive.axes] == ["distance"]
+        assert [axis.name for axis in new.state.archive.grid.axes] == ["distance"]
         assert (old.state.archive.stats().cells, new.state.archive.stats().cells) == (2, 1)
         assert new.state.archive.best.record == old.state.archive.best.record
         assert new.state.archive.best.descriptors == {"distance": 0.5}
@@ -213,7 +213,7 @@ def test_default_axes_are_kept_where_the_task_has_none(tmp_path):
     with written.campaign as old:
         assert old.state.archive.elites() == []
         with forked(old) as new:
-            assert [axis.name for axis in new.state.archive.axes] == ["size_log2", "seed_distance"]
+            assert [axis.name for axis in new.state.archive.grid.axes] == ["size_log2", "seed_distance"]
             assert len(new.state.archive.elites()) == 4
 
 

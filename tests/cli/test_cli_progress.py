@@ -93,7 +93,7 @@ def test_a_campaign_without_a_best_says_so(tmp_path, clock):
 def test_the_scoreboard_tells_everything_about_a_run(written, clock):
     """Best, anchors, cells, speed, outcomes, yield, isolation, what is left."""
     board = progress.Scoreboard(written.campaign, clock)
-    board.count(written.campaign, written.proposal(6.0))
+    written.proposal(6.0)
     clock.now += 2.0
     rows = board.rows(written.campaign)
     assert [label for label, _ in rows] == [
@@ -119,7 +119,7 @@ def test_where_models_are_called_the_scoreboard_tells_what_that_costs(written, c
     """After the operators, with what each model brought."""
     board = progress.Scoreboard(written.campaign, clock)
     written.called(Call("small", prompt_tokens=1000, completion_tokens=200, cost=0.5))
-    board.count(written.campaign, written.proposal(6.0, operator="diff", model="small"))
+    written.proposal(6.0, operator="diff", model="small")
     rows = board.rows(written.campaign)
     assert rows[5:8] == [
         ("operators", "diff: 1 evaluated, 100% better than their parents"),
