@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from evolve.operators.material import Material
-from evolve.operators.mutations import Mutation
+from evolve.operators.mutations import Material, Mutation
 from evolve.operators.python_source import Source, apply_edit, read
 
 
