@@ -3,7 +3,8 @@
 import pytest
 
 from evolve.edits import EditFailed, EditKind
-from evolve.edits.paths import read_info, read_label, resolve_path
+from evolve.edits.apply import resolve_path
+from evolve.edits.reply import read_info, read_label
 
 
 @pytest.mark.parametrize(
