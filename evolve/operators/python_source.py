@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from evolve.operators.python_names import Names
+from evolve.edits.python_names import Names
 from evolve.types import EditError
 
 _LINE_END = re.compile(rb"\r\n|\r|\n")

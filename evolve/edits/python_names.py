@@ -93,9 +93,13 @@ class Names:
         found = ((name, self.find(name, scope, position)) for name in sorted(known))
         return {name: binding for name, binding in found if binding is not None}
 
+    def list_unbound(self) -> list[ast.Name]:
+        """Returns the reads of names that nothing binds there."""
+        return [name for name in self.reads if not self.is_bound(name.id, self.scopes[name], start(name))]
+
     def unbound(self) -> Counter[str]:
-        """Names that are read where nothing binds them, and how often."""
-        return Counter(name.id for name in self.reads if not self.is_bound(name.id, self.scopes[name], start(name)))
+        """Returns the names that are read where nothing binds them, and how often."""
+        return Counter(name.id for name in self.list_unbound())
 
     def _visit_all(self, tree: ast.Module) -> None:
         stack: list[tuple[ast.AST, Scope, Position]] = [(tree, self.module, _FIRST)]
