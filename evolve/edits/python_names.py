@@ -140,6 +140,15 @@ def end(node: ast.AST) -> Position:
     return getattr(node, "end_lineno", 0), getattr(node, "end_col_offset", 0)
 
 
+def list_imported(tree: ast.AST) -> Iterator[tuple[ast.Import | ast.ImportFrom, str]]:
+    """Yields the imports of a program with the package of each, without its modules; empty for a neighbour (`from . import`)."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((node, alias.name.partition(".")[0]) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield node, "" if node.level else (node.module or "").partition(".")[0]
+
+
 def _visit_children(node: ast.AST, scope: Scope, when: Position) -> Iterator[tuple[ast.AST, Scope, Position]]:
     """Yields the nodes below a node with their scopes, and from where on a name that is stored there is bound."""
     match node:

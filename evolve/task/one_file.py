@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from evolve.edits.blocks import END, START
-from evolve.edits.python_names import Names, start
+from evolve.edits.python_names import Names, list_imported, start
 from evolve.types import TaskError
 
 SEED = "seed.py"
@@ -165,20 +165,13 @@ def _check_names(path: Path, tree: ast.Module, blocks: Sequence[_Block]) -> None
 
 def _check_neighbours(path: Path, tree: ast.Module) -> None:
     """Raises `TaskError` where another file of the folder is imported: the version of a task in one file covers no other."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            modules = [alias.name.partition(".")[0] for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            modules = [(node.module or "").partition(".")[0]]
-        else:
-            continue
-        for module in modules:
-            is_beside = module not in sys.stdlib_module_names and (path.parent / f"{module}.py").is_file()
-            if is_beside or not module:
-                raise TaskError(
-                    f"{path}:{node.lineno}: a task in one file imports no other file of its folder, got `{ast.unparse(node)}`. "
-                    "Try: move the code here, or make the task a folder (`evolve task new NAME` writes one)"
-                )
+    for node, module in list_imported(tree):
+        is_beside = module not in sys.stdlib_module_names and (path.parent / f"{module}.py").is_file()
+        if is_beside or not module:
+            raise TaskError(
+                f"{path}:{node.lineno}: a task in one file imports no other file of its folder, got `{ast.unparse(node)}`. "
+                "Try: move the code here, or make the task a folder (`evolve task new NAME` writes one)"
+            )
 
 
 def _read_settings(path: Path, text: str) -> dict[str, Any]:
