@@ -12,7 +12,7 @@ from typing import Any
 from evolve.archive.confirmation import REFRESH, TITLE, Confirmation, ConfirmationRule, ContestVerdict, QueueEntry
 from evolve.archive.evidence import Evidence
 from evolve.archive.island import Island
-from evolve.types import Insertion, RecordId
+from evolve.types import Insertion
 
 
 class BestSoFar:
@@ -295,19 +295,6 @@ def reset(contests: Contests) -> None:
         founder = founders[turn % kept]
         if founder is not None:
             _settle_on(contests, founder, number)
-
-
-def rearrange(contests: Contests, number: int, records: Sequence[RecordId]) -> None:
-    """Island `number` belongs to the programs of these records, and to no others."""
-    programs = []
-    for record in records:
-        program = contests.evidence.of_record(record)
-        if program is None:
-            raise ValueError(f"record {record} has no accepted program. Try: arrange records whose outcome is OK")
-        programs.append(program)
-    contests.clear(number)
-    for program in programs:
-        _settle_on(contests, program, number)
 
 
 def _settle_on(contests: Contests, program: int, number: int) -> None:

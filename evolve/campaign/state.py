@@ -33,7 +33,6 @@ from evolve.types import (
     ProgramId,
     Progress,
     Propose,
-    Rearranged,
     Record,
     RecordId,
     Replied,
@@ -225,9 +224,6 @@ class State:
                 self._arrive(event)
             case Ruled():
                 self._rule(event)
-            case Rearranged():
-                self.archive.rearrange(event.island, event.records)
-                self.refusals.renew()
             case LessonWritten() | Paused() | SettingsChanged():
                 self._steer(event)
             case Replied():
