@@ -270,6 +270,7 @@ def _decorate(task: Task, body: str) -> Program:
     changed = dict(task.seed.files)
     for path, tree in answering_files(task).items():
         functions = _functions_of(tree)
+        # Decorators, not other bodies: functions that call each other must still get right answers.
         for function in functions:
             function.decorator_list.insert(0, ast.Name("_evolve_altered", ast.Load()))
         first = tree.body.index(functions[0])

@@ -56,6 +56,7 @@ def write_files(
 def _choose_fences(fences: Sequence[FencedText], known: Mapping[str, FileView]) -> Sequence[FencedText]:
     """Returns the fenced texts that are files: those with a path, else the longest that may be one. The others are illustrations."""
     fences = [fence for fence in fences if any(line.strip() for line in fence.lines)]
+    # Without a path the longest fits best: models show short excerpts beside the program that they mean.
     named = [fence for fence in fences if fence.path]
     changeable = [path for path, view in known.items() if view.spans]
     fitting = [

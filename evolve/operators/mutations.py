@@ -7,10 +7,9 @@ order of the text or of the alphabet, so that equal inputs give equal edits."""
 import ast
 import copy
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
-from typing import TypeGuard, TypeVar
+from typing import NamedTuple, TypeGuard, TypeVar
 
 from numpy.random import Generator
 
@@ -50,12 +49,16 @@ _NO_NUMBERS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Function:
+class Function(NamedTuple):
     """A function as it is called, with how many arguments."""
 
     name: str
     arity: int
+
+    @property
+    def root(self) -> str:
+        """Name that must be bound where it is called: `math` of `math.sin`."""
+        return self.name.partition(".")[0]
 
 
 class Material:
@@ -94,6 +97,7 @@ class Material:
     def members(self) -> tuple[SuiteStatement, ...]:
         """The statements that may change."""
         found: Sequence[SuiteStatement] = self.source.members
+        # A program that never ends costs its whole time limit, so that what ends a loop is left alone.
         if self.loop_ends:
             found = [member for member in found if self.loop_ends.isdisjoint(ast.walk(member.node))]
         return tuple(member for member in found if self.source.allows(self.source.extent(member.node)))
@@ -105,7 +109,7 @@ class Material:
         for source in (self.source, *self.donors):
             found += _list_called_functions(source)
             found += _list_imported_functions(source)
-        return tuple(sorted(set(found), key=lambda function: (function.name, function.arity)))
+        return tuple(sorted(set(found)))
 
     def functions_at(self, node: ast.expr, arity: int) -> list[Function]:
         """Returns the functions of so many arguments that can be called where the node stands, without a call of a function in itself."""
@@ -114,9 +118,8 @@ class Material:
             inside |= {outer.name} if isinstance(outer, ast.FunctionDef | ast.AsyncFunctionDef) else set()
             outer = self.source.parents.get(outer)
         # A function that comes to call itself would hardly ever end.
-        known = [function for function in self.functions if function.arity == arity]
-        roots = {function: function.name.partition(".")[0] for function in known}
-        return [one for one in known if roots[one] not in inside and self.is_bound(roots[one], node)]
+        known = [function for function in self.functions if function.arity == arity and function.root not in inside]
+        return [function for function in known if self.is_bound(function.root, node)]
 
     def is_bound(self, name: str, node: ast.expr | ast.stmt) -> bool:
         """Returns whether reading a name where a node stands would find something."""

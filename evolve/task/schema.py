@@ -64,6 +64,7 @@ def _read_evaluator(value: object) -> EvaluatorSource:
             'an evaluator is a file, "evaluator.py", one that comes with the engine, { kind = "command", ... }, or a plugin\'s, { plugin = "name", ... }'
         )
     settings = {name: setting for name, setting in value.items() if name != key}
+    # The task's definition in the log holds them: plain data, in one form for equal settings.
     try:
         canonical(settings)
     except (TypeError, ValueError) as error:
