@@ -2,11 +2,32 @@
 
 import ast
 
+import numpy as np
 import pytest
-from mutation_fakes import material, results, source
 
 from evolve.operators import mutations
-from evolve.operators.mutations import WEIGHTS, Mutation, find_loop_ends, is_small, is_value, may_be_number
+from evolve.operators.mutations import WEIGHTS, Material, Mutation, find_loop_ends, is_small, is_value, may_be_number
+from evolve.operators.python_source import Source, apply_edit, read
+
+
+def source(text: str) -> Source:
+    """A file of which all may change."""
+    return read(text, "a.py", ((0, len(text)),))
+
+
+def material(text: str, *donors: str, seed: int = 0, kept: frozenset[str] = frozenset()) -> Material:
+    """A file, and others that something may be taken from."""
+    return Material(source(text), [source(donor) for donor in donors], kept, np.random.default_rng(seed))
+
+
+def results(find: Mutation, text: str, *donors: str, tries: int = 120, kept: frozenset[str] = frozenset()) -> set[str]:
+    """What one kind of edit makes of a text, over so many throws of the dice."""
+    found = set()
+    for seed in range(tries):
+        made = material(text, *donors, seed=seed, kept=kept)
+        edit = find(made)
+        found.add(apply_edit(made.source, edit) if edit else None)
+    return {one for one in found if one is not None}
 
 
 def ends(found: set[str], head: str) -> set[str]:
