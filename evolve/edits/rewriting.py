@@ -10,7 +10,7 @@ from evolve.edits.apply import FileView, join_lines, refuse_elision, refuse_larg
 from evolve.edits.blocks import END, START, blocks, outside
 from evolve.edits.errors import EditFailed, EditKind, quote_lines
 
-HOW_TO_ANSWER = "Try: answer with SEARCH/REPLACE blocks, or with the whole file in one fenced text with its path behind the language"
+_HOW_TO_ANSWER = "Try: answer with SEARCH/REPLACE blocks, or with the whole file in one fenced text with its path behind the language"
 _SUFFIXES: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("python", "python3", "py"), ("py",)),
     **dict.fromkeys(("cpp", "c++", "cuda"), ("cpp", "cc", "h", "hpp", "cu", "cuh")),
@@ -42,21 +42,20 @@ def write_files(
     for fence in _choose_fences(fences, known):
         if fence.tag in ("diff", "patch"):
             raise EditFailed(
-                EditKind.UNPARSABLE, f"The reply is a diff, which is no form of an answer. {HOW_TO_ANSWER}"
+                EditKind.UNPARSABLE, f"The reply is a diff, which is no form of an answer. {_HOW_TO_ANSWER}"
             )
         path = resolve_path(fence.path, tuple(known), new_files) if fence.path else _find_only_file(fence, known)
         text = _rewrite(fence.lines, known[path]) if path in known else _write_new(path, fence.lines)
         if texts.setdefault(path, text) != text:
             raise EditFailed(EditKind.CONFLICT, f"The reply writes {path} twice, differently. Try: write it once")
     if not texts:
-        raise EditFailed(EditKind.NO_EDIT, f"The reply holds no edit and no program. {HOW_TO_ANSWER}")
+        raise EditFailed(EditKind.NO_EDIT, f"The reply holds no edit and no program. {_HOW_TO_ANSWER}")
     return texts
 
 
 def _choose_fences(fences: Sequence[FencedText], known: Mapping[str, FileView]) -> Sequence[FencedText]:
     """Returns the fenced texts that are files: those with a path, else the longest that may be one. The others are illustrations."""
     fences = [fence for fence in fences if any(line.strip() for line in fence.lines)]
-    # Without a path the longest fits best: models show short excerpts beside the program that they mean.
     named = [fence for fence in fences if fence.path]
     changeable = [path for path, view in known.items() if view.spans]
     fitting = [
@@ -64,6 +63,7 @@ def _choose_fences(fences: Sequence[FencedText], known: Mapping[str, FileView]) 
         for fence in fences
         if fence.tag in ("diff", "patch") or any(_may_have_suffix(fence.tag, path) for path in changeable)
     ]
+    # Without a path the longest fits best: models show short excerpts beside the program that they mean.
     return named or sorted(fitting, key=lambda fence: len(fence.lines))[-1:]
 
 
