@@ -1,22 +1,59 @@
-"""Rows that a training is served, and rows that it is then asked about.
+"""The data of a task, the rows of it that a training is served, and the rows that it is then asked about.
 
-All rows are cut once, the same for every program: three fifths to search with (training and validation), a fifth that decides about promotion, and a
-fifth that decides nothing. No fold asks about a row that it serves; rows of promotion and test are served by none."""
+A Python file of the task's folder has a function `data(parameters)`, which gives inputs and labels as arrays, and perhaps `disturbed(inputs, rng, parameters)`, which gives what a program is asked about
+instead. Programs never see the file; what it gives is checked here once.
+
+All rows are cut once, the same for every program: three fifths to search with (training and validation), a fifth that decides about promotion, and a fifth that decides nothing. No fold asks about a row that
+it serves; rows of promotion and test are served by none."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
+from numpy.typing import NDArray
 
-from evolve import EvolveError
-from evolve_recipe.training import Integers
+from evolve import EvolveError, TaskModule, task_module
 
+Inputs = NDArray[np.float32]
+Integers = NDArray[np.int64]
+DATA = {"data": "(parameters)"}
+DISTURBED = {"disturbed": "(inputs, rng, parameters)"}
+"""The functions of a problem, with their arguments."""
 PARTS = ("search", "promotion", "test", "all")
 CONTROLS = ("", "shuffled")
 CUT = 20_260_101
 """The seed by which rows are cut into parts: another one would be another task."""
 _SEARCHED, _PROMOTED = 0.6, 0.8
+
+
+@dataclass(frozen=True, slots=True)
+class Data:
+    """`inputs` has a row per sample, `targets` its label: whole numbers from 0 to `classes` - 1."""
+
+    inputs: Inputs
+    targets: Integers
+    classes: int
+
+
+def load_module(folder: str | Path, file: str) -> TaskModule:
+    """Returns the module of a task's folder that has the data; raises `TaskError` where there is none, or where it raises."""
+    return task_module(folder, file, DATA, DISTURBED, setting="evaluator.problem")
+
+
+def read_data(module: TaskModule, parameters: Mapping[str, Any]) -> Data:
+    """Returns the data for these parameters; raises `EvolveError` where they are none to train on."""
+    inputs, targets = module.call("data", parameters)
+    inputs, targets = np.asarray(inputs, dtype=np.float32), np.asarray(targets)
+    classes = int(targets.max()) + 1 if targets.size and targets.dtype.kind in "iu" else 0
+    if targets.shape != (len(inputs),) or classes < 2 or targets.min() < 0 or not np.isfinite(inputs).all():
+        raise EvolveError(
+            f"data() gave inputs of shape {inputs.shape} and targets of shape {targets.shape}, {targets.dtype.name}. "
+            "Try: return finite inputs, and a whole number from 0 on for each as its label"
+        )
+    return Data(inputs, targets.astype(np.int64), classes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +98,7 @@ def read_plan(parameters: Mapping[str, object]) -> Plan:
     return Plan(**{field.name: parameters[field.name] for field in fields(Plan)})  # type: ignore[arg-type]
 
 
-def folds(plan: Plan, targets: Integers) -> tuple[Fold, ...]:
+def cut_folds(plan: Plan, targets: Integers) -> tuple[Fold, ...]:
     """Returns the folds of a plan, for rows with these labels."""
     rng = np.random.default_rng([CUT, plan.sample, 1])
     searched, kept = _parts(plan.part, len(targets))

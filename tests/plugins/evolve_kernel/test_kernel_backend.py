@@ -6,8 +6,8 @@ from kernel_problems import needs_linux
 
 from evolve import NATIVE_BLOCK, Segment
 from evolve.types import TaskError
-from evolve_kernel import layout as layouts
-from evolve_kernel.layout import ALIGNED, GUARD, Layout, count_bytes, segment_for
+from evolve_kernel import backend as layouts
+from evolve_kernel.backend import ALIGNED, GUARD, Layout, count_bytes, segment_for
 from evolve_kernel.problem import Argument
 
 ARGUMENTS = (

@@ -5,11 +5,10 @@ import shutil
 import pytest
 from kernel_problems import DOUBLING, doubling, needs_compiler
 
+from evolve import Timed
 from evolve.plugins import BUNDLED, load
 from evolve.types import Case, ConfigError, EvaluatorSource, TaskError
-from evolve_kernel import ceilings
-from evolve_kernel.compiled import glue_source
-from evolve_kernel.compiler import compiler, simd_share
+from evolve_kernel.compiled import _clocks, _measured_size, compiler, fastest_rate, format_call, simd_share
 from evolve_kernel.evaluator import Kernel
 from evolve_kernel.problem import Argument
 from evolve_kernel.settings import KernelSettings
@@ -125,7 +124,7 @@ def test_the_share_of_packed_instructions(assembler, share):
     assert simd_share(assembler) == share
 
 
-def test_glue_passes_arguments_in_their_order():
+def test_a_call_passes_arguments_in_their_order():
     """Pointers as the dtype's C type, numbers as long; the first number is the judge's."""
     arguments = (
         Argument("number", "rows", value=3),
@@ -133,9 +132,8 @@ def test_glue_passes_arguments_in_their_order():
         Argument("out", "b", (2,), "int64"),
         Argument("number", "columns", value=4),
     )
-    text = glue_source("f", "f.h", arguments)
-    assert "f(numbers[1], (const unsigned char *)pointers[0], (long *)pointers[1], numbers[2]);" in text
-    assert text.count('#include "f.h"') == 1
+    call = "f(numbers[1], (const unsigned char *)pointers[0], (long *)pointers[1], numbers[2])"
+    assert format_call("f", arguments) == call
 
 
 def test_the_fastest_of_several_measurements_is_the_ceiling():
@@ -147,7 +145,7 @@ def test_the_fastest_of_several_measurements_is_the_ceiling():
         asked.append(times)
         return next(taken)
 
-    rate = ceilings._fastest(seconds, 10)
+    rate = fastest_rate(seconds, 10)
     assert rate == pytest.approx(10 * asked[-1] / 2e-3)
     assert asked[0] < asked[1] < asked[2] == asked[-1]
 
@@ -157,4 +155,31 @@ def test_the_fastest_of_several_measurements_is_the_ceiling():
 )
 def test_memory_is_measured_in_powers_of_two(size, measured):
     """Not larger than what it is used for, within bounds."""
-    assert ceilings._class(size) == measured
+    assert _measured_size(size) == measured
+
+
+MORE, OUTSIDE = "more processor time than wall time", "work outside of the timed call"
+
+
+@pytest.mark.parametrize(
+    ("timed", "tag"),
+    [
+        (Timed(None, wall=0.010, cpu=0.010, outside=0.0, span=0.011), ""),
+        (Timed(None, wall=0.010, cpu=0.020, outside=0.0, span=0.011), MORE),
+        (Timed(None, wall=0.010, cpu=0.020, outside=0.0, span=0.021), ""),
+        (Timed(None, wall=0.020, cpu=0.010, outside=0.0, span=0.021), ""),
+        (Timed(None, wall=0.010, cpu=0.010, outside=0.004, span=0.011), ""),
+        (Timed(None, wall=0.010, cpu=0.010, outside=0.005, span=0.011), OUTSIDE),
+    ],
+    ids=[
+        "one thread",
+        "two threads",
+        "a machine that stood still after the call was done",
+        "one that did something else meanwhile",
+        "a little before",
+        "much before",
+    ],
+)
+def test_a_time_that_one_thread_cannot_have_used_is_refused(timed: Timed, tag: str) -> None:
+    """Wall time alone says nothing: a processor that is taken away before the program is stopped counts as the program's."""
+    assert _clocks(timed) == tag

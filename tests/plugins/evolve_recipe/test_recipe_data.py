@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from evolve.types import EvolveError, Parameters
-from evolve_recipe.rows import Plan, folds, read_plan
+from evolve_recipe.data import Plan, cut_folds, read_plan
 from evolve_recipe.training import Loader
 
 TARGETS = np.arange(1000) % 10
@@ -24,7 +24,7 @@ PARTS = ("search", "promotion", "test")
 )
 def test_no_row_is_both_served_and_asked_about(plan: Plan) -> None:
     """In no fold of no plan."""
-    for fold in folds(plan, TARGETS):
+    for fold in cut_folds(plan, TARGETS):
         assert not set(fold.served.tolist()) & set(fold.asked.tolist())
         assert len(fold.served)
         assert len(fold.asked)
@@ -32,9 +32,9 @@ def test_no_row_is_both_served_and_asked_about(plan: Plan) -> None:
 
 def test_the_folds_of_a_search_ask_about_each_of_its_rows_once() -> None:
     """Six hundred of a thousand; all folds together."""
-    asked = np.concatenate([fold.asked for fold in folds(PLAN, TARGETS)])
+    asked = np.concatenate([fold.asked for fold in cut_folds(PLAN, TARGETS)])
     assert len(asked) == len(set(asked.tolist())) == 600
-    everything = np.concatenate([fold.asked for fold in folds(Plan("all", 5, 0, 0, ""), TARGETS)])
+    everything = np.concatenate([fold.asked for fold in cut_folds(Plan("all", 5, 0, 0, ""), TARGETS)])
     assert sorted(everything.tolist()) == list(range(1000))
 
 
@@ -43,10 +43,10 @@ def test_rows_of_promotion_and_test_are_in_no_search() -> None:
     seen = {
         row
         for sample in range(5)
-        for fold in folds(Plan("search", 5, sample, 0, ""), TARGETS)
+        for fold in cut_folds(Plan("search", 5, sample, 0, ""), TARGETS)
         for row in (*fold.served.tolist(), *fold.asked.tolist())
     }
-    kept = [set(folds(Plan(part, 1, 0, 0, ""), TARGETS)[0].asked.tolist()) for part in ("promotion", "test")]
+    kept = [set(cut_folds(Plan(part, 1, 0, 0, ""), TARGETS)[0].asked.tolist()) for part in ("promotion", "test")]
     assert [len(seen), *map(len, kept)] == [600, 200, 200]
     assert not seen & (kept[0] | kept[1])
     assert not kept[0] & kept[1]
@@ -54,7 +54,7 @@ def test_rows_of_promotion_and_test_are_in_no_search() -> None:
 
 def test_another_sample_cuts_otherwise_and_the_same_cuts_alike() -> None:
     """The plan decides, and nothing else."""
-    first, again, other = (folds(Plan("search", 5, sample, 0, ""), TARGETS)[0] for sample in (0, 0, 1))
+    first, again, other = (cut_folds(Plan("search", 5, sample, 0, ""), TARGETS)[0] for sample in (0, 0, 1))
     assert first.asked.tolist() == again.asked.tolist()
     assert set(first.asked.tolist()) != set(other.asked.tolist())
 
@@ -62,7 +62,7 @@ def test_another_sample_cuts_otherwise_and_the_same_cuts_alike() -> None:
 @pytest.mark.parametrize("part", ["search", "promotion"])
 def test_few_labels_are_as_many_of_each_class(part: str) -> None:
     """Each draw is another one."""
-    drawn = folds(Plan(part, 6, 0, 3, ""), TARGETS)
+    drawn = cut_folds(Plan(part, 6, 0, 3, ""), TARGETS)
     assert all(np.bincount(TARGETS[fold.served]).tolist() == [3] * 10 for fold in drawn)
     assert len({tuple(sorted(fold.served.tolist())) for fold in drawn}) == 6
 
