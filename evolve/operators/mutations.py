@@ -32,6 +32,7 @@ _SIZE = 40
 """Nodes of the largest expression or statement that is put elsewhere."""
 _LOOP_ENDS = (ast.Break, ast.Return, ast.Raise)
 _OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div)
+_ARITHMETIC = (*_OPERATORS, ast.FloorDiv, ast.Mod, ast.Pow)
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _FIXED = (*_DEFINITIONS, ast.Import, ast.ImportFrom, ast.Global, ast.Nonlocal)
 _LEAVES = (ast.Return, ast.Raise, ast.Break, ast.Continue)
@@ -152,6 +153,18 @@ class Material:
 
 
 Mutation = Callable[[Material], Edit | None]
+
+
+def change_operator(material: Material) -> Edit | None:
+    """Changes `a + b` to `a - b`, `a * b` or `a / b`, and `%`, `//` and `**` to one of the four."""
+    # Operators on bits are left alone: the four would end with an error, or with another type.
+    changeable = [site for site in material.sites if isinstance(site, ast.BinOp) and isinstance(site.op, _ARITHMETIC)]
+    options = [(site, new) for site in changeable for new in _OPERATORS if not isinstance(site.op, new)]
+    chosen = material.pick(options)
+    if chosen is None:
+        return None
+    site, new = chosen
+    return material.source.replace(site, ast.BinOp(site.left, new(), site.right))
 
 
 def change_constant(material: Material) -> Edit | None:
@@ -502,5 +515,6 @@ WEIGHTS: Mapping[Mutation, float] = {
     wrap_expression: 2,
     delete_statement: 3,
     extend_expression: 2,
+    change_operator: 2,
 }
 """Relative frequencies of the edits: roughly as often as each was seen to improve a program (docs/operators.md has the table)."""

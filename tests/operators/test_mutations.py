@@ -36,6 +36,21 @@ def ends(found: set[str], head: str) -> set[str]:
     return {text.removeprefix(head).rstrip("\n") for text in found}
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a + b", {"a - b", "a * b", "a / b"}),
+        ("a % b", {"a + b", "a - b", "a * b", "a / b"}),
+        ("a + b * c", {"a - b * c", "a * (b * c)", "a / (b * c)", "a + (b + c)", "a + (b - c)", "a + b / c"}),
+        ("a & b", set()),
+        ("a @ b", set()),
+    ],
+)
+def test_an_operator_becomes_another_of_the_four(text: str, expected: set[str]) -> None:
+    """With parentheses where the new one is stronger or weaker; those on bits and matrices stay."""
+    assert ends(results(mutations.change_operator, f"a = b = c = 1\nx = {text}\n"), "a = b = c = 1\nx = ") == expected
+
+
 def test_a_constant_becomes_another_of_its_type() -> None:
     """Near it, of other size, from elsewhere; an int stays one, a float too, a truth value too."""
     assert ends(results(mutations.change_constant, "x = 5\n", "y = 9\nz = 'a'\n"), "x = ") == {
