@@ -6,11 +6,10 @@ import threading
 from collections.abc import Callable, Mapping, Sequence, Set
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from numpy.random import Generator
 
-from evolve.archive import Archive
 from evolve.bounded_cache import BoundedCache
 from evolve.types import (
     Asked,
@@ -44,6 +43,10 @@ from evolve.types import (
     Usage,
     Wait,
 )
+
+# Protocols are imported by everything; what implements them is named for its type alone.
+if TYPE_CHECKING:
+    from evolve.archive import Archive
 
 
 class History(Protocol):
@@ -89,7 +92,7 @@ class View(Protocol):
     @property
     def task(self) -> Task: ...
     @property
-    def archive(self) -> Archive: ...
+    def archive(self) -> "Archive": ...
     @property
     def history(self) -> History: ...
     @property

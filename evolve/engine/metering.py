@@ -19,9 +19,9 @@ from itertools import islice
 from evolve.campaign import Campaign
 from evolve.campaign.spending import prices_of
 from evolve.config import ModelSection, ModelsSection, Settings
-from evolve.models.circuit_breaker import CircuitBreaker
 from evolve.models.ledger import Ledger
 from evolve.models.prices import Cost, sum_costs
+from evolve.models.retries import CircuitBreaker
 from evolve.plugins import Plugins, guarded
 from evolve.protocols import Caller, Embedder, Model, no_model
 from evolve.types import (

@@ -13,8 +13,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from evolve.log.checks import damage_error, readable
-from evolve.log.connections import reading
+from evolve.log.files import damage_error, readable, reading
 from evolve.types import Event, Program, ProgramId, RecordId, Replied, Settled, Stamped, StoreError, TextId, text_id
 from evolve.types.codec import decoder
 
@@ -50,11 +49,6 @@ class LogReader:
     def count(self) -> int:
         """Returns the number of events."""
         number: int = self._rows("SELECT coalesce(max(number), 0) FROM events")[0][0]
-        return number
-
-    def records(self) -> int:
-        """Returns the number of records."""
-        number: int = self._rows("SELECT coalesce(max(record), 0) FROM events WHERE record IS NOT NULL")[0][0]
         return number
 
     def count_judged(self) -> tuple[int, float | None]:

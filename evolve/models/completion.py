@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from evolve.models.faults import shorten
+from evolve.models.faults import Refusal, shorten
 from evolve.types import Finish, Usage
 
 TEXT_LIMIT = 1 << 20
@@ -34,13 +34,13 @@ _FENCE = re.compile(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
 
 class BadAnswer(Exception):
     """A body with status 200 that is no completion. `text` is the part that may have to be paid, `usage` the server's own count, and
-    `error` the status (0: unknown) and the body of an error that came with status 200."""
+    `refusal` an error that came with status 200 (its own status is 0 where it is unknown)."""
 
-    def __init__(self, message: str, text: str = "", usage: Usage | None = None, error: tuple[int, str] | None = None):
+    def __init__(self, message: str, text: str = "", usage: Usage | None = None, refusal: Refusal | None = None):
         super().__init__(message)
         self.text = text
         self.usage = usage
-        self.error = error
+        self.refusal = refusal
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +71,7 @@ def read_completion(content: bytes) -> Completion:
     text = content.decode("utf-8", "replace")
     body = _read_object(text)
     usage, given = read_usage(body), body.get("choices")
+    # Routers answer with status 200 and an error in the body where the server behind them failed.
     if not isinstance(given, list) or not given:
         raise BadAnswer("there is no choice in it", "" if body.get("error") else text, usage, _find_error(body))
     choices = tuple(_read_choice(choice, text, usage) for choice in given[:MOST_CHOICES])
@@ -110,6 +111,7 @@ def read_usage(body: Mapping[str, Any]) -> Usage | None:
     """Returns the tokens that the server counted; None where it did not, or not sensibly."""
     usage = body.get("usage")
     prompt = _count(usage.get("prompt_tokens")) if isinstance(usage, Mapping) else 0
+    # No prompt has 0 tokens: such a count is a placeholder, and would make the call look free.
     if not prompt or not isinstance(usage, Mapping):
         return None
     details = usage.get("prompt_tokens_details")
@@ -117,19 +119,19 @@ def read_usage(body: Mapping[str, Any]) -> Usage | None:
     return Usage(prompt, _count(usage.get("completion_tokens")), min(_count(cached), prompt), exact=True)
 
 
-def read_error(content: bytes) -> tuple[str, str, str]:
-    """Reads code, parameter and message of an error's body; the message is the body's beginning where it is worded in another way."""
+def read_error(status: int, content: bytes) -> Refusal:
+    """Reads the body of an error; the message is the body's beginning where it is worded in another way."""
     text = content[:20_000].decode("utf-8", "replace")
     try:
         body = json.loads(text)
     except (ValueError, RecursionError):
-        return "", "", " ".join(text.split())
+        return Refusal(status, " ".join(text.split()))
     error = body.get("error", body) if isinstance(body, Mapping) else body
     if not isinstance(error, Mapping):
-        return "", "", str(error)
+        return Refusal(status, str(error))
     message = error.get("message") or error.get("detail") or error
     words = message if isinstance(message, str) else json.dumps(message)
-    return _text(error.get("code")) or _text(error.get("type")), _text(error.get("param")), words
+    return Refusal(status, words, _text(error.get("code")) or _text(error.get("type")), _text(error.get("param")))
 
 
 def split_thinking(text: str) -> tuple[str, str]:
@@ -137,6 +139,7 @@ def split_thinking(text: str) -> tuple[str, str]:
     closing tag without an opening one ends thinking that began with the prompt's template. So a program that speaks of tags is left whole."""
     thoughts: list[str] = []
     place = 0
+    # Chat templates of reasoning models open the block themselves, so that the answer has its end alone.
     if not _BLOCK.match(text):
         closing = _CLOSING_TAG.search(text)
         if closing is None or _is_quoted(text[: closing.start()]):
@@ -169,14 +172,14 @@ def _describe_body(text: str) -> str:
     return "a web page" if text.startswith("<") else "no JSON, or a part of it" if text else "empty"
 
 
-def _find_error(body: Mapping[str, Any]) -> tuple[int, str] | None:
-    """Returns status and body of an error that came with status 200, as routers send it; its status is 0 where it has none."""
+def _find_error(body: Mapping[str, Any]) -> Refusal | None:
+    """Returns the error that came with status 200, as routers send it; its status is 0 where it has none."""
     error = body.get("error")
     if not error:
         return None
     code = error.get("code") if isinstance(error, Mapping) else 0
     status = int(code) if isinstance(code, int | str) and _STATUS.fullmatch(str(code)) else 0
-    return status, json.dumps(body)
+    return read_error(status, json.dumps(body).encode())
 
 
 def _read_content(content: Any) -> tuple[str, str]:

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from evolve.statistics import LEVEL
-from evolve.statistics.bootstrap import bootstrap, draw_places, interquartile_mean, limits
 from evolve.types import ConfigError, Fitness
 from evolve.types.errors import did_you_mean
+from evolve_compare.bootstrap import bootstrap, draw_places, interquartile_mean, limits
 from evolve_compare.fairness import ComparedArm, check_fairness
 from evolve_compare.outcomes import (
     CampaignOutcome,

@@ -10,8 +10,8 @@ from typing import Literal
 import numpy as np
 
 from evolve.statistics import Interval
-from evolve.statistics.bootstrap import bootstrap, bootstrap_difference
-from evolve.statistics.ranks import holm, rank_sum, signed_rank
+from evolve_compare.bootstrap import bootstrap, bootstrap_difference
+from evolve_compare.ranks import holm, rank_sum, signed_rank
 
 Verdict = Literal["better", "worse", "equal", "no difference", "too few"]
 MOST_SEEDS = 200

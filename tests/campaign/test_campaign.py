@@ -208,7 +208,7 @@ def test_a_campaign_that_is_cut_off_while_it_is_made_leaves_no_log(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as cut:
-        cut.setattr("evolve.log.beginning.event_row", interrupted)
+        cut.setattr("evolve.log.log._event_row", interrupted)
         with pytest.raises(KeyboardInterrupt):
             Written(tmp_path)
     assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == ["secret"]

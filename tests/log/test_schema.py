@@ -7,7 +7,7 @@ from sqlite_utils import Database
 from store_samples import append, program, settled, store_step
 
 from evolve.log import Log, schema
-from evolve.log.connections import make
+from evolve.log.files import make
 from evolve.types import StoreError
 
 

@@ -5,7 +5,7 @@ arXiv:2108.13264). Limits are percentiles of what the draws came to. Of few valu
 distribution (Hesterberg 2015, arXiv:1411.5279, section 5.3). Limits that correct for bias (BCa) need a figure for each value left out, which there is none of where a run failed; percentiles are order
 statistics, and hold where a value is infinite.
 
-All chance comes from the generator that is given; an infinite value makes limits infinite, and never NaN. Needs numpy, and is not imported by the package."""
+All chance comes from the generator that is given; an infinite value makes limits infinite, and never NaN."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -14,8 +14,7 @@ from statistics import NormalDist
 import numpy as np
 import numpy.typing as npt
 
-from evolve.statistics.beta import student_quantile
-from evolve.statistics.intervals import LEVEL, Interval
+from evolve.statistics import LEVEL, Interval, student_quantile
 
 Reals = npt.NDArray[np.float64]
 Statistic = Callable[[Reals], Reals]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evolve.statistics.ranks import holm, midranks, rank_sum, signed_rank
+from evolve_compare.ranks import holm, midranks, rank_sum, signed_rank
 
 
 def test_equal_values_share_a_rank():

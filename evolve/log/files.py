@@ -1,13 +1,21 @@
-"""Errors of SQLite and of the system in one clear sentence: why a file cannot be used, and what to do. None leaves the log unexplained, and a file system on which SQLite's locks do not hold is refused before anything is written to it."""
+"""Files of SQLite: connections to them, how one is made, and their errors in one clear sentence with what to do.
 
+Every connection is in auto-commit mode (a transaction begins only where the code says BEGIN) and waits for a busy file. A file appears under
+its name only when it is complete. A file system on which SQLite's locks do not hold is refused before anything is written to it."""
+
+import os
 import re
 import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 from evolve.types import StoreError
 
+BUSY_SECONDS = 5.0
+_CACHE_KIBIBYTES = 16_384
+_CHECKPOINT_PAGES = 4_000
 MOUNTS = Path("/proc/self/mounts")
 """The kernel's table of mounts; where there is none (not Linux), no file system is refused."""
 
@@ -33,18 +41,88 @@ _REASONS = {
 }
 
 
+def writing(path: Path, *, synchronous: str) -> sqlite3.Connection:
+    """Opens a connection that may write to the existing file at `path`; `synchronous` FULL: a commit is on the disk when it returns."""
+    with ExitStack() as failing:
+        connection = failing.enter_context(closing(_connect(f"{path.absolute().as_uri()}?mode=rw")))
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute(f"PRAGMA synchronous = {synchronous}")
+        connection.execute(f"PRAGMA cache_size = -{_CACHE_KIBIBYTES}")
+        connection.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT_PAGES}")
+        failing.pop_all()
+    return connection
+
+
+def reading(path: Path) -> sqlite3.Connection:
+    """Opens a connection that only reads. In a folder where SQLite may not put its shared-memory file, a log that ended well is read as
+    it is; one with commits left in its -wal file raises `StoreError`, for without them events would be missing."""
+    uri = path.absolute().as_uri()
+    try:
+        return _probe(f"{uri}?mode=ro")
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode & 0xFF not in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY):
+            raise
+    _refuse_unfinished(path)
+    return _probe(f"{uri}?mode=ro&immutable=1")
+
+
+def _probe(uri: str) -> sqlite3.Connection:
+    """Opens a connection and reads the file once, for SQLite opens it no sooner than that."""
+    with ExitStack() as failing:
+        connection = failing.enter_context(closing(_connect(uri)))
+        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        failing.pop_all()
+    return connection
+
+
+def make(path: Path, build: Callable[[sqlite3.Connection], None]) -> None:
+    """Makes a database at `path`, readable by its owner alone; raises `FileExistsError` when there is a file. A process that dies
+    meanwhile leaves nothing under that name, and what is there afterwards is on the disk."""
+    descriptor, name = tempfile.mkstemp(prefix=f"{path.name}.", suffix=".new", dir=path.parent)
+    try:
+        # Nobody sees the draft, so one wait for the disk at its end does.
+        with closing(writing(Path(name), synchronous="OFF")) as connection:
+            build(connection)
+        os.fsync(descriptor)
+        os.link(name, path)
+        _fsync_folder(path.parent)
+    finally:
+        os.close(descriptor)
+        for suffix in ("", "-wal", "-shm"):
+            Path(name + suffix).unlink(missing_ok=True)
+
+
+def _fsync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _connect(uri: str) -> sqlite3.Connection:
+    # One thread at a time uses a connection; `close` may come from another.
+    return sqlite3.connect(uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+
+
+def _refuse_unfinished(path: Path) -> None:
+    wal = path.with_name(f"{path.name}-wal")
+    if wal.exists() and wal.stat().st_size:
+        raise StoreError(
+            f"{path} has commits in {wal.name} and lies where it cannot be written. Try: copy both files to a folder that can be "
+            "written, and read it there"
+        )
+
+
 @contextmanager
-def explain_errors(path: Path, *, if_damaged: str | None = None) -> Iterator[None]:
-    """Turns errors that the file at `path` causes into `StoreError`; errors of our own code pass unchanged. `if_damaged` says
-    something else of a file that is damaged or of another kind."""
+def explain_errors(path: Path) -> Iterator[None]:
+    """Turns errors that the file at `path` causes into `StoreError`; errors of our own code pass unchanged."""
     try:
         yield
     except sqlite3.DatabaseError as error:
         reason = _reason(error)
         if reason is None:
             raise
-        if if_damaged is not None and reason in (_DAMAGED, _NO_LOG):
-            reason = if_damaged
         raise StoreError(f"{path} {reason} ({error})") from error
 
 
@@ -58,7 +136,7 @@ def _reason(error: sqlite3.DatabaseError) -> str | None:
 
 @contextmanager
 def readable(path: Path) -> Iterator[None]:
-    """As `explained`, where nothing but the file is read: damage can also make SQLite's own message no UTF-8."""
+    """As `explain_errors`, where nothing but the file is read: damage can also make SQLite's own message no UTF-8."""
     with explain_errors(path):
         try:
             yield

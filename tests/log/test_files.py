@@ -1,11 +1,72 @@
+"""Connections to files of SQLite, and what cannot be used."""
+
 import sqlite3
+import stat
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from evolve.log import EvaluationCache, Log, checks
-from evolve.log.checks import explain_errors, network_file_system
+from evolve.log import Log, files
+from evolve.log.files import explain_errors, make, network_file_system, reading, writing
 from evolve.types import StoreError
+
+
+def build(connection: sqlite3.Connection) -> None:
+    connection.execute("CREATE TABLE t (x)")
+    connection.execute("INSERT INTO t VALUES (1)")
+
+
+def test_a_database_appears_complete_or_not_at_all(path: Path) -> None:
+    """A builder that fails leaves no file; one that succeeds leaves one file, in WAL mode, for its owner alone."""
+    with pytest.raises(ZeroDivisionError):
+        make(path, lambda connection: 1 // 0)
+    assert list(path.parent.iterdir()) == []
+    make(path, build)
+    assert list(path.parent.iterdir()) == [path]
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    with pytest.raises(FileExistsError):
+        make(path, build)
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_names_are_quoted(tmp_path: Path) -> None:
+    """Signs that mean something in a URI are part of a file's name."""
+    path = tmp_path / "50% of a?b#c.db"
+    make(path, build)
+    with closing(reading(path)) as connection:
+        assert connection.execute("SELECT x FROM t").fetchall() == [(1,)]
+
+
+def test_a_commit_is_on_the_disk(path: Path) -> None:
+    """The writing connection has a write-ahead log and waits for the disk at each commit."""
+    make(path, build)
+    with closing(writing(path, synchronous="FULL")) as connection:
+        pragmas = [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("journal_mode", "synchronous")]
+    assert pragmas == ["wal", 2]
+
+
+def test_writing_makes_no_file(path: Path) -> None:
+    """A missing file is an error of SQLite."""
+    with pytest.raises(sqlite3.OperationalError):
+        writing(path, synchronous="FULL")
+    assert not path.exists()
+
+
+def test_a_reader_cannot_write(path: Path) -> None:
+    """A reading connection refuses to change anything."""
+    make(path, build)
+    with closing(reading(path)) as connection, pytest.raises(sqlite3.OperationalError, match="readonly"):
+        connection.execute("DELETE FROM t")
+
+
+def test_a_reader_does_without_shared_memory(path: Path) -> None:
+    """Where SQLite cannot put its shared-memory file, a finished database is read as it is."""
+    make(path, build)
+    path.with_name(f"{path.name}-shm").mkdir()
+    with closing(reading(path)) as connection:
+        assert connection.execute("SELECT x FROM t").fetchall() == [(1,)]
+
 
 TABLE = """\
 sysfs /sys sysfs rw 0 0
@@ -52,14 +113,13 @@ def test_without_mounts_nothing_is_refused() -> None:
     assert network_file_system(Path("/a.db"), "") is None
 
 
-@pytest.mark.parametrize("make", [Log.create, EvaluationCache], ids=["log", "cache"])
-def test_nothing_is_made_on_a_network_file_system(path: Path, monkeypatch: pytest.MonkeyPatch, make) -> None:
+def test_nothing_is_made_on_a_network_file_system(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The error names the kind and the remedy, and no file appears."""
     table = path.with_name("mounts")
     table.write_text(f"server:/x {path.parent.resolve()} nfs4 rw 0 0\n")
-    monkeypatch.setattr(checks, "MOUNTS", table)
+    monkeypatch.setattr(files, "MOUNTS", table)
     with pytest.raises(StoreError, match=r"network file system \(nfs4\).*EVOLVE_HOME"):
-        make(path)
+        Log.create(path)
     assert list(path.parent.iterdir()) == [table]
 
 
@@ -67,7 +127,7 @@ def test_no_log_is_opened_on_a_network_file_system(path: Path, monkeypatch: pyte
     """A log that was copied there is refused too; without a table of mounts nothing is."""
     Log.create(path).close()
     table = path.with_name("mounts")
-    monkeypatch.setattr(checks, "MOUNTS", table)
+    monkeypatch.setattr(files, "MOUNTS", table)
     Log.open(path).close()
     table.write_text(f"server:/x {path.parent.resolve()} nfs4 rw 0 0\n")
     with pytest.raises(StoreError, match="copy the log"):
