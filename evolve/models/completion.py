@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from evolve.models.faults import Refusal, shorten
+from evolve.models.faults import shorten
 from evolve.types import Finish, Usage
 
 TEXT_LIMIT = 1 << 20
@@ -34,13 +34,13 @@ _FENCE = re.compile(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
 
 class BadAnswer(Exception):
     """A body with status 200 that is no completion. `text` is the part that may have to be paid, `usage` the server's own count, and
-    `refusal` an error that came with status 200 (its own status is 0 where it is unknown)."""
+    `error` the status (0: unknown) and the body of an error that came with status 200."""
 
-    def __init__(self, message: str, text: str = "", usage: Usage | None = None, refusal: Refusal | None = None):
+    def __init__(self, message: str, text: str = "", usage: Usage | None = None, error: tuple[int, str] | None = None):
         super().__init__(message)
         self.text = text
         self.usage = usage
-        self.refusal = refusal
+        self.error = error
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,19 +119,19 @@ def read_usage(body: Mapping[str, Any]) -> Usage | None:
     return Usage(prompt, _count(usage.get("completion_tokens")), min(_count(cached), prompt), exact=True)
 
 
-def read_error(status: int, content: bytes) -> Refusal:
-    """Reads the body of an error; the message is the body's beginning where it is worded in another way."""
+def read_error(content: bytes) -> tuple[str, str, str]:
+    """Reads code, parameter and message of an error's body; the message is the body's beginning where it is worded in another way."""
     text = content[:20_000].decode("utf-8", "replace")
     try:
         body = json.loads(text)
     except (ValueError, RecursionError):
-        return Refusal(status, " ".join(text.split()))
+        return "", "", " ".join(text.split())
     error = body.get("error", body) if isinstance(body, Mapping) else body
     if not isinstance(error, Mapping):
-        return Refusal(status, str(error))
+        return "", "", str(error)
     message = error.get("message") or error.get("detail") or error
     words = message if isinstance(message, str) else json.dumps(message)
-    return Refusal(status, words, _text(error.get("code")) or _text(error.get("type")), _text(error.get("param")))
+    return _text(error.get("code")) or _text(error.get("type")), _text(error.get("param")), words
 
 
 def split_thinking(text: str) -> tuple[str, str]:
@@ -172,14 +172,14 @@ def _describe_body(text: str) -> str:
     return "a web page" if text.startswith("<") else "no JSON, or a part of it" if text else "empty"
 
 
-def _find_error(body: Mapping[str, Any]) -> Refusal | None:
-    """Returns the error that came with status 200, as routers send it; its status is 0 where it has none."""
+def _find_error(body: Mapping[str, Any]) -> tuple[int, str] | None:
+    """Returns status and body of an error that came with status 200, as routers send it; its status is 0 where it has none."""
     error = body.get("error")
     if not error:
         return None
     code = error.get("code") if isinstance(error, Mapping) else 0
     status = int(code) if isinstance(code, int | str) and _STATUS.fullmatch(str(code)) else 0
-    return read_error(status, json.dumps(body).encode())
+    return status, json.dumps(body)
 
 
 def _read_content(content: Any) -> tuple[str, str]:

@@ -1,7 +1,7 @@
-"""Requests to one endpoint, on the one asyncio thread of this process, behind a synchronous face.
+"""Requests to one endpoint through the SDK of OpenAI, on the one asyncio thread of this process, behind a synchronous face.
 
-httpx knows proxies and certificates, and pools connections. The deadline of a request, its cancellation and the bounds of its answer are
-ours: nothing is unpacked, for gigabytes may come of a few hundred kilobytes. Every failure leaves here as a `RequestFault`."""
+The SDK knows addresses, headers, proxies and certificates, and pools connections. The deadline of a request, its cancellation and the bounds
+of its answer are ours: nothing is unpacked, for gigabytes may come of a few hundred kilobytes. Every failure leaves here as a `RequestFault`."""
 
 import asyncio
 import concurrent.futures
@@ -11,16 +11,17 @@ import socket
 import ssl
 import threading
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 from urllib.parse import urlsplit
 
 import httpx2
+import openai
 
 from evolve.models.completion import BadAnswer, read_error
-from evolve.models.endpoint import Endpoint
+from evolve.models.endpoint import Endpoint, is_within
 from evolve.models.faults import FREE, Refusal, RequestFault, Treatment, diagnose, parse_retry_after, shorten
 from evolve.types import ConfigError, Usage, estimate_tokens
 
@@ -33,7 +34,11 @@ CANCEL_SECONDS = 0.25
 """Delay at most until a cancelled call ends."""
 LARGEST = 8 << 20
 """Bytes of an answer."""
+_NO_KEY = "none"
+_HEADERS = {"Content-Type": "application/json", "Accept-Encoding": "identity"}
+_ORGANISATION = ("OpenAI-Organization", "OpenAI-Project")
 _LOOPBACK = ("all://localhost", "all://127.0.0.1", "all://[::1]")
+_ENCODING = "encoding"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,17 +65,18 @@ class _Response:
 
     status: int = 0
     headers: Mapping[str, str] = field(default_factory=dict)
+    encoding: str = ""
     body: bytearray = field(default_factory=bytearray)
+    is_cut: bool = False
     is_late: bool = False
 
     @property
     def text(self) -> str:
         return self.body.decode("utf-8", "replace")
 
-    @property
-    def encoding(self) -> str:
-        """Compression of the body; empty where there is none."""
-        return self.headers.get("content-encoding", "").strip().lower().removeprefix("identity")
+
+class _TooLong(Exception):
+    """An answer with more bytes than its limit."""
 
 
 class Connection:
@@ -78,10 +84,16 @@ class Connection:
 
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
-        self._client = _open_client()
-        self._headers = {"Content-Type": "application/json", "Accept-Encoding": "identity", **endpoint.headers}
-        if endpoint.key:
-            self._headers["Authorization"] = f"Bearer {endpoint.key.reveal()}"
+        # The SDK takes the organisation from the environment; it is nobody else's business.
+        is_theirs = is_within(endpoint.host, "openai.com")
+        withheld = {} if is_theirs else dict.fromkeys(_ORGANISATION, openai.omit)
+        self._client = openai.AsyncOpenAI(
+            api_key=endpoint.key.reveal() or _NO_KEY,
+            base_url=endpoint.url,
+            max_retries=0,
+            default_headers=cast(Any, {**withheld, **endpoint.headers}),
+            http_client=_open_client(),
+        )
 
     def ask(self, request: EndpointRequest[T], deadline: float, cancelled: threading.Event) -> T:
         """Sends a request and reads its answer; `deadline` is a time of `time.monotonic`. Raises `RequestFault`."""
@@ -97,14 +109,8 @@ class Connection:
             raise RequestFault(Treatment.FAILED, "the call was cancelled", usage=usage) from None
         if failure is not None:
             raise self._explain_loss(failure, response, request.estimate(response.text))
-        if len(response.body) > LARGEST:
-            message = f"its answer was cut off: the answer is longer than {LARGEST} bytes"
-            usage = request.estimate(response.text)
-            raise RequestFault(Treatment.BAD_ANSWER, message, cause="too long", usage=usage)
         if response.status >= 300:
-            body = b"" if response.encoding else bytes(response.body)
-            wait = parse_retry_after(response.headers)
-            raise self._diagnose(replace(read_error(response.status, body), retry_after=wait), request)
+            raise self._diagnose(response, request)
         try:
             return _read(response, request)
         except BadAnswer as error:
@@ -112,49 +118,57 @@ class Connection:
 
     def close(self) -> None:
         """Closes the connections."""
-        asyncio.run_coroutine_threadsafe(self._client.aclose(), _event_loop()).result()
+        asyncio.run_coroutine_threadsafe(self._client.close(), _event_loop()).result()
 
     async def _exchange(self, response: _Response, path: str, content: bytes, seconds: float) -> Exception | None:
-        """Fills the response; returns the error that kept it from being whole."""
-        # The time to connect ends before the deadline, so that an address that cannot be reached is told from a silent server.
+        """Fills the response; returns why it is not whole. The time to connect ends first, so that it can be told from silence."""
         timeout = httpx2.Timeout(None, connect=min(CONNECT_SECONDS, 0.9 * max(seconds, 0.0)))
-        url = self._endpoint.url + path
+        options: Any = {"headers": _HEADERS, "timeout": timeout}
+        kind: Any = openai.AsyncStream[Any]
         try:
-            async with (
-                asyncio.timeout(seconds),
-                self._client.stream("POST", url, content=content, headers=self._headers, timeout=timeout) as answer,
-            ):
-                response.status, response.headers = answer.status_code, answer.headers
-                async for chunk in answer.aiter_raw():
-                    response.body += chunk
-                    if len(response.body) > LARGEST:
-                        break
+            async with asyncio.timeout(seconds):
+                answer: Any = await self._client.post(
+                    path, cast_to=httpx2.Response, content=content, options=options, stream=True, stream_cls=kind
+                )
+                await _receive(response, answer)
+        except openai.APIStatusError as error:
+            _note_head(response, error.response)
+            response.body += error.response.content
         except TimeoutError as error:
             response.is_late = True
             return error
-        except httpx2.HTTPError as error:
+        except (openai.APIConnectionError, httpx2.HTTPError, _TooLong) as error:
+            response.is_cut = isinstance(error, _TooLong)
             return error
         return None
 
-    def _diagnose(self, refusal: Refusal, request: EndpointRequest[T], usage: Usage = FREE) -> RequestFault:
-        redacted = replace(refusal, message=self._endpoint.key.redact(refusal.message))
-        return diagnose(redacted, request.optional, self._endpoint.key_remedy, usage)
+    def _diagnose(self, response: _Response, request: EndpointRequest[T]) -> RequestFault:
+        code, parameter, message = read_error(b"" if response.encoding else bytes(response.body))
+        wait = parse_retry_after(response.headers)
+        refusal = Refusal(response.status, self._endpoint.key.redact(message), code, parameter, wait)
+        return diagnose(refusal, request.optional, self._endpoint.key_remedy)
 
     def _explain_answer(self, error: BadAnswer, request: EndpointRequest[T]) -> RequestFault:
         """Returns the fault of an answer with status 200, which may have to be paid; some are errors in disguise."""
         usage = error.usage or request.estimate(error.text)
-        if error.refusal is not None and error.refusal.status:
-            return self._diagnose(error.refusal, request, usage if error.text else FREE)
-        detail = f": {error.refusal.message}" if error.refusal else ""
-        words = shorten(self._endpoint.key.redact(f"{error}{detail}"))
-        message = f"what it sent is no answer: {words}"
-        return RequestFault(Treatment.BAD_ANSWER, message, cause="no answer", usage=usage)
+        if error.error is None or not error.error[0]:
+            detail = f": {error.error[1]}" if error.error else ""
+            words = shorten(self._endpoint.key.redact(f"{error}{detail}"))
+            return RequestFault(
+                Treatment.BAD_ANSWER, f"what it sent is no answer: {words}", cause="no answer", usage=usage
+            )
+        status, body = error.error
+        code, parameter, message = read_error(body.encode())
+        refusal = Refusal(status, self._endpoint.key.redact(message), code, parameter)
+        return diagnose(refusal, request.optional, self._endpoint.key_remedy, usage if error.text else FREE)
 
     def _explain_loss(self, error: Exception, response: _Response, usage: Usage) -> RequestFault:
         """Returns the fault of an answer that did not come, or not whole."""
         causes = _causes_of(error)
         if any(isinstance(cause, httpx2.ConnectError | httpx2.ConnectTimeout | httpx2.ProxyError) for cause in causes):
             return self._explain_no_connection(causes)
+        if response.is_cut:
+            return RequestFault(Treatment.BAD_ANSWER, f"its answer was cut off: {error}", cause="too long", usage=usage)
         if response.is_late and response.status:
             message = "the call's time was up in the middle of its answer"
             return RequestFault(Treatment.FAILED, message, cause="time was up", usage=usage)
@@ -197,6 +211,15 @@ def _await(future: "concurrent.futures.Future[Exception | None]", cancelled: thr
                 future.cancel()
 
 
+async def _receive(response: _Response, answer: httpx2.Response) -> None:
+    _note_head(response, answer)
+    try:
+        async for chunk in answer.aiter_raw():
+            response.body += chunk
+    finally:
+        await answer.aclose()
+
+
 def _read(response: _Response, request: EndpointRequest[T]) -> T:
     if response.encoding:
         raise BadAnswer(
@@ -206,12 +229,44 @@ def _read(response: _Response, request: EndpointRequest[T]) -> T:
     return request.read(bytes(response.body))
 
 
+def _note_head(response: _Response, answer: httpx2.Response) -> None:
+    response.status, response.headers = answer.status_code, answer.headers
+    response.encoding = answer.extensions[_ENCODING]
+
+
+class _BoundedStream(httpx2.AsyncByteStream):
+    """Body of an answer that ends with `_TooLong` at its limit."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        size = 0
+        async for chunk in self._stream:
+            size += len(chunk)
+            if size > LARGEST:
+                raise _TooLong(f"the answer is longer than {LARGEST} bytes")
+            yield chunk
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+
+async def _bound(answer: httpx2.Response) -> None:
+    """Bounds the body before anybody reads it, and takes away the header that would have the SDK unpack the body of an error."""
+    encoding = answer.headers.pop("content-encoding", "").strip().lower()
+    answer.extensions[_ENCODING] = "" if encoding == "identity" else encoding
+    answer.stream = _BoundedStream(answer.stream)
+
+
 def _open_client() -> httpx2.AsyncClient:
     """Returns a client with the proxies and certificates of the environment; no proxy stands between this machine and itself."""
     try:
-        return httpx2.AsyncClient(
+        return openai.DefaultAsyncHttpxClient(
+            follow_redirects=False,
             limits=httpx2.Limits(max_connections=None, max_keepalive_connections=None, keepalive_expiry=IDLE_SECONDS),
             mounts=dict.fromkeys(_LOOPBACK),
+            event_hooks={"response": [_bound]},
         )
     except (ImportError, ValueError):
         raise ConfigError(

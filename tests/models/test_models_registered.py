@@ -25,7 +25,9 @@ def test_without_a_key_it_is_one_error(monkeypatch: pytest.MonkeyPatch):
 
 
 @pytest.mark.integration
-def test_the_http_client_is_imported_only_when_a_model_is_made():
-    program = "import sys, evolve.plugins; evolve.plugins.load(()); print('httpx2' in sys.modules)"
+def test_the_sdk_is_imported_only_when_a_model_is_made():
+    program = (
+        "import sys, evolve.plugins; evolve.plugins.load(()); print('openai' in sys.modules, 'httpx2' in sys.modules)"
+    )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["False"]
+    assert done.stdout.split() == ["False", "False"]
