@@ -27,7 +27,6 @@ from evolve.types import (
     Progress,
     Prompt,
     Propose,
-    Rearrange,
     Record,
     RecordId,
     Reply,
@@ -120,9 +119,8 @@ class View(Protocol):
 class Strategy(Protocol):
     """Decides what to do next and learns from what happened. Main thread; never blocks."""
 
-    def ask(self, view: View, rng: Generator) -> Propose | Measure | Rearrange | Wait:
-        """The next action. Changes no state: the same view and rng give the same action. What it rearranges is done at once, and then it
-        is asked again; each island once, before it asks for something else or waits."""
+    def ask(self, view: View, rng: Generator) -> Propose | Measure | Wait:
+        """Returns the next action. Changes no state: the same view and rng give the same action."""
 
     def tell(self, event: Event) -> None:
         """The only place where state changes; replay calls it with the same events."""

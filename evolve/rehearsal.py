@@ -33,8 +33,6 @@ from evolve.types import (
     Progress,
     Prompt,
     Propose,
-    Rearrange,
-    Rearranged,
     Record,
     RecordId,
     Reply,
@@ -156,11 +154,6 @@ class Rehearsal:
         asked = Asked(self._steps, action, len(self.history))
         self.pending.append(asked)
         self.events.append(asked)
-
-    def rearrange(self, action: Rearrange) -> None:
-        """Gives an island other programs."""
-        self.archive.rearrange(action.island, action.records)
-        self.events.append(Rearranged(action.island, action.records, action.why))
 
     def finish(self) -> None:
         """Ends one of the pending steps, not always the oldest: proposals fail at times, and some are never evaluated."""

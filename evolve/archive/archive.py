@@ -1,4 +1,4 @@
-"""Archive: the fold of settled records, rulings and arrangements into islands of elites, and the questions about them.
+"""Archive: the fold of settled records and rulings into islands of elites, and the questions about them.
 
 Equal events in equal order give equal `state()`, whatever was asked in between; the cost of an event does not grow
 with the number of records (a ruling or a failed measurement scans the members of one cell). Main thread."""
@@ -180,22 +180,6 @@ class Archive:
         self._evidence.status[program] |= reason
         self._contests.expel(program)
         self.pareto.update(program)
-
-    def accepts(self, record: RecordId) -> bool:
-        """Returns whether the program of a record may hold a place: it was accepted, and is neither quarantined nor has it failed since."""
-        program = self._evidence.of_record(record)
-        return program is not None and self._evidence.alive(program)
-
-    def rearrange(self, island: int, records: Sequence[RecordId]) -> None:
-        """Gives an island to these records' programs alone; raises `ValueError` for a record without an accepted one."""
-        programs = []
-        for record in records:
-            program = self._evidence.of_record(record)
-            if program is None:
-                raise ValueError(f"record {record} has no accepted program. Try: arrange records whose outcome is OK")
-            programs.append(program)
-        self._shown.clear()
-        self._contests.rearrange(island, programs)
 
     def move_to_machine(self, event: MachineMeasured) -> None:
         """Takes the start of a run on a machine. Noisy estimates of another hardware class must be measured again before they may defend."""

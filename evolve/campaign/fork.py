@@ -28,7 +28,6 @@ from evolve.types import (
     Opened,
     Paused,
     Propose,
-    Rearranged,
     Record,
     SettingsChanged,
     Settled,
@@ -108,8 +107,6 @@ class _Refold:
             case Asked() if event.step in self._old.state.steps:
                 # A step that was under way is the old campaign's: the fork asks for its own.
                 return None
-            case Rearranged():
-                return self._rearrange(event)
             case Opened():
                 event = replace(
                     event,
@@ -144,14 +141,3 @@ class _Refold:
 
     def _island(self, number: int) -> int:
         return number % self._settings.archive.islands
-
-    def _rearrange(self, event: Rearranged) -> Rearranged | None:
-        """Another strategy makes its own arrangement, and one of programs that have no place is none."""
-        same = self._settings.strategy.name == self._old.settings.strategy.name
-        if not same or event.island >= self._settings.archive.islands:
-            return None
-        try:
-            self._state.absorb(event)
-        except ValueError:
-            return None
-        return event

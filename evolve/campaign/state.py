@@ -29,7 +29,6 @@ from evolve.types import (
     ProgramId,
     Progress,
     Propose,
-    Rearranged,
     Record,
     RecordId,
     Replied,
@@ -197,9 +196,6 @@ class State:
                 self._arrive(event)
             case Ruled():
                 self._rule(event)
-            case Rearranged():
-                self.archive.rearrange(event.island, event.records)
-                self.refusals.renew()
             case LessonWritten() | Paused() | SettingsChanged():
                 self._steer(event)
             case Replied():

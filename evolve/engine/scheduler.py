@@ -14,7 +14,7 @@ from evolve.engine.members import NOBODY, Members
 from evolve.engine.outage import Outage
 from evolve.plugins import guarded
 from evolve.stop import Amount
-from evolve.types import Asked, Measure, PluginError, Propose, Rearrange, Rearranged, RecordId, Selection, Wait
+from evolve.types import Asked, Measure, PluginError, Propose, RecordId, Selection, Wait
 from evolve.types.codec import decode, encode
 
 WAITING = 2
@@ -221,25 +221,16 @@ class Scheduler:
         return self._with_model(Propose(Selection(REFLECTION, best.island, (best.record,))), free)
 
     def _ask_strategy(self, operators: Sequence[str]) -> Propose | Measure | None:
-        """Asks the strategy, which may use these operators; returns None where it waits. Programs that it moves to an island first are moved at once, before it is asked
-        again: each island at most once, so that this ends."""
-        campaign, name, arranged = self._campaign, self._campaign.settings.strategy.name, set[int]()
-        while True:
-            purpose = f"ask {len(arranged)}" if arranged else "ask"
-            rng = stream(campaign.settings.seed, self._state.last_step + 1, purpose)
-            answer = guarded(name, campaign.strategy.ask, campaign.view(self._budget.used(), operators), rng)
-            if isinstance(answer, Wait):
-                return None
-            try:
-                action = check_action(campaign, answer)
-                if not isinstance(action, Rearrange):
-                    return action
-                if action.island in arranged:
-                    raise ValueError(f"to arrange island {action.island} twice, and for nothing else in between")
-            except ValueError as error:
-                raise PluginError(f"strategy {name!r} asked {error}. Try: mend its `ask`") from error
-            arranged.add(action.island)
-            campaign.write(Rearranged(action.island, action.records, action.why))
+        """Asks the strategy, which may use these operators; returns None where it waits."""
+        campaign, name = self._campaign, self._campaign.settings.strategy.name
+        rng = stream(campaign.settings.seed, self._state.last_step + 1, "ask")
+        answer = guarded(name, campaign.strategy.ask, campaign.view(self._budget.used(), operators), rng)
+        if isinstance(answer, Wait):
+            return None
+        try:
+            return check_action(campaign, answer)
+        except ValueError as error:
+            raise PluginError(f"strategy {name!r} asked {error}. Try: mend its `ask`") from error
 
     def _due(self) -> Measure | None:
         """Returns the measurement that is due: the seed's first, then the archive's, then the best's cases, within their share of time."""
@@ -288,13 +279,13 @@ class Scheduler:
         return progress.measure_seconds + waiting * mean <= share * progress.judge_seconds
 
 
-def check_action(campaign: Campaign, action: object) -> Propose | Measure | Rearrange:
+def check_action(campaign: Campaign, action: object) -> Propose | Measure:
     """Returns what a strategy asked for as the log would hold it. Raises `ValueError` for what cannot be done: an action in the log is where
     every later run would begin."""
-    if not isinstance(action, Propose | Measure | Rearrange):
-        raise ValueError(f"for a {type(action).__name__}, wanted Propose, Measure, Rearrange or Wait")
+    if not isinstance(action, Propose | Measure):
+        raise ValueError(f"for a {type(action).__name__}, wanted Propose, Measure or Wait")
     try:
-        logged: Propose | Measure | Rearrange = decode(type(action), encode(action))
+        logged: Propose | Measure = decode(type(action), encode(action))
     except ValueError as error:
         raise ValueError(f"for a {type(action).__name__} that the log cannot hold: {error}") from error
     match logged:
@@ -302,8 +293,6 @@ def check_action(campaign: Campaign, action: object) -> Propose | Measure | Rear
             _check_selection(campaign, selection)
         case Measure():
             _check_measure(campaign, logged)
-        case Rearrange():
-            _check_arrangement(campaign, logged)
     return logged
 
 
@@ -328,19 +317,6 @@ def _check_measure(campaign: Campaign, measure: Measure) -> None:
     stages = [stage.name for stage in campaign.task.stages] + ["certify"] * (campaign.task.promotion == "certificate")
     for kind, name, known in (("case", measure.case, campaign.state.cases.wanted), ("stage", measure.stage, stages)):
         _check_known(kind, name, ("", *known), f"{', '.join(map(repr, known))} or ''")
-
-
-def _check_arrangement(campaign: Campaign, rearrange: Rearrange) -> None:
-    _check_island(campaign, rearrange.island)
-    records = rearrange.records
-    if len(set(records)) < len(records):
-        raise ValueError(f"to arrange a record twice, {', '.join(map(str, records))}")
-    for record in records:
-        _check_record(campaign, record)
-        if not campaign.state.archive.accepts(record):
-            raise ValueError(
-                f"to arrange record {record}, whose program may hold no place: it was not accepted, has failed since, or is quarantined"
-            )
 
 
 def _check_known(kind: str, name: str, known: Collection[str], wanted: str) -> None:

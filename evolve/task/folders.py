@@ -188,6 +188,7 @@ def _copy(source: Path, target: Path) -> Path:
         target.parent.mkdir(parents=True, exist_ok=True)
         with atomic_write(target) as made:
             if source.is_dir():
+                # Contents without modes: an installed task may be read-only, and its copy is there to be edited.
                 shutil.copytree(source, made, ignore=_LEFT_OUT, copy_function=shutil.copyfile)
             else:
                 made.mkdir()

@@ -35,8 +35,6 @@ __all__ = [
     "Progress",
     "Propose",
     "REJUDGED",
-    "Rearrange",
-    "Rearranged",
     "Record",
     "Replied",
     "Ruled",
@@ -230,21 +228,11 @@ class Import:
 
 @tag_union_member
 @dataclass(frozen=True, slots=True)
-class Rearrange:
-    """Gives an island to the programs of these records, and to no others; nothing is evaluated."""
-
-    island: int
-    records: tuple[RecordId, ...]
-    why: str = ""
-
-
-@tag_union_member
-@dataclass(frozen=True, slots=True)
 class Wait:
     """Asks again after the next settled record."""
 
 
-Action = Propose | Measure | Rearrange | Wait
+Action = Propose | Measure | Wait
 
 
 @tag_union_member
@@ -358,16 +346,6 @@ class Ruled:
     request: str = ""
 
 
-@tag_union_member
-@dataclass(frozen=True, slots=True)
-class Rearranged:
-    """A strategy moved programs to an island, which then holds these records and no others."""
-
-    island: int
-    records: tuple[RecordId, ...]
-    why: str = ""
-
-
 Event = (
     Opened
     | TaskChanged
@@ -379,7 +357,6 @@ Event = (
     | Settled
     | LessonWritten
     | Ruled
-    | Rearranged
 )
 
 

@@ -259,11 +259,6 @@ events = st.one_of(
         st.sampled_from(["here", "there"]),
         st.sampled_from([0.0, 0.3]),
     ),
-    st.builds(
-        lambda island, count: lambda story: story.archive.rearrange(island, known(story)[:count]),
-        st.integers(0, 1),
-        st.integers(0, 3),
-    ),
 )
 
 

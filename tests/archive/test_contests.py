@@ -498,34 +498,6 @@ def test_an_empty_archive_resets_to_nothing() -> None:
     assert story.archive.elites() == []
 
 
-def test_an_arranged_island_holds_these_programs_and_no_others() -> None:
-    story = Story()
-    for name, fitness, place in (("a", 1.0, 0), ("b", 2.0, 1), ("c", 3.0, 2)):
-        story.propose(name, fitness, at=(place, 0))
-    story.archive.rearrange(0, (1, 2, 1))
-    assert story.names() == ["b", "a"]
-    assert story.best == "c"
-
-
-def test_a_late_measurement_brings_nobody_back_to_an_arranged_island() -> None:
-    story = Story("certifies")
-    story.propose("a", 1.0)
-    story.propose("b", 2.0, at=(1, 0))
-    story.archive.rearrange(0, (1,))
-    story.certify("b", 2.0)
-    assert (story.names(), story.best) == (["a"], "b")
-
-
-@pytest.mark.parametrize("record", [0, 2, 99])
-def test_a_record_without_a_program_cannot_be_arranged(record: int) -> None:
-    story = Story()
-    story.propose("a", 1.0)
-    story.propose("failed", None)
-    with pytest.raises(ValueError, match=f"record {record} has no accepted program"):
-        story.archive.rearrange(0, (1, record))
-    assert story.names() == ["a"]
-
-
 ranks = st.tuples(st.sampled_from([0.0, 0.5]), st.sampled_from([-2.0, -1.5, -1.0, 0.0]))
 places = st.lists(st.tuples(st.integers(0, 3), ranks), max_size=25)
 

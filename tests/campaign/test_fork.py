@@ -21,7 +21,6 @@ from evolve.types import (
     Opened,
     Origin,
     Propose,
-    Rearranged,
     Ruled,
     SandboxError,
     Selection,
@@ -137,19 +136,6 @@ def test_rulings_and_lessons_stay(old):
         assert new.state.archive.best.record == 2
         assert set(new.state.quarantined) == {program}
         assert [lesson.text for lesson in new.state.lessons] == ["look near 7"]
-
-
-def test_an_arrangement_belongs_to_its_strategy(old):
-    """Another one makes its own; nor is one kept that the new archive cannot have."""
-    with old.log.transaction():
-        old.write(Rearranged(3, (2,)))
-    with forked(old) as same, forked(old, "strategy.name=random") as other, forked(old, "archive.islands=2") as fewer:
-        assert events(same, Rearranged) == [Rearranged(3, (2,))]
-        assert (events(other, Rearranged), events(fewer, Rearranged)) == ([], [])
-    with old.log.transaction():
-        old.write(Rearranged(2, (6,)))
-    with forked(old, 'archive.axes=[{name="size", low=0, high=1, bins=1}]', name="narrow") as narrow:
-        assert narrow.state.difference is None
 
 
 def test_another_strategy_is_told_everything_and_begins_with_its_own_settings(old):

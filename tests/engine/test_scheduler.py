@@ -11,7 +11,7 @@ from loop_fakes import FakeExecutor, Seen, Workbench, near_seven
 from model_fakes import FakeModel, members, with_operators
 
 from evolve.engine import run
-from evolve.engine.scheduler import FreeRoom, check_action
+from evolve.engine.scheduler import FreeRoom
 from evolve.evaluation import decode_job
 from evolve.types import (
     Asked,
@@ -21,77 +21,8 @@ from evolve.types import (
     Program,
     ProgramId,
     Propose,
-    Rearrange,
-    Rearranged,
-    Ruled,
     Selection,
-    Wait,
-    canonical,
 )
-
-
-class Gardener:
-    """Every tenth record or so, gives island 1 to the best programs of all islands; else asks as the strategy that it wraps."""
-
-    def __init__(self, strategy):
-        self._strategy = strategy
-        self._since = 0
-
-    def ask(self, view, rng):
-        if self._since >= 10:
-            elites = sorted(view.archive.elites(), key=lambda elite: (-elite.fitness, elite.record))
-            return Rearrange(1, tuple(dict.fromkeys(elite.record for elite in elites))[:3], "the best of all")
-        return self._strategy.ask(view, rng)
-
-    def tell(self, event):
-        self._since = 0 if isinstance(event, Rearranged) else self._since + 1
-        self._strategy.tell(event)
-
-
-def test_programs_are_moved_at_once_and_a_replay_moves_them_again(bench):
-    """The archive that is folded anew equals the one of the run."""
-    campaign = bench.create()
-    campaign.strategy = Gardener(campaign.strategy)
-    with campaign:
-        assert bench.run(campaign).reason == "budget"
-        moved = [found.event for found in campaign.log.events(only=Rearranged)]
-        assert len(moved) >= 3
-        assert {(event.island, event.why) for event in moved} == {(1, "the best of all")}
-        state = canonical(campaign.state.archive.state())
-    with bench.open() as again:
-        assert again.state.difference is None
-        assert canonical(again.state.archive.state()) == state
-
-
-def test_the_strategy_is_asked_again_and_sees_what_it_has_moved(bench):
-    """With other random numbers, so that a strategy that draws does not draw the same for ever."""
-    campaign, seen = bench.create(), []
-
-    def ask(view, rng):
-        seen.append((view.archive.elites(1), rng.random()))
-        if len(seen) == 1:
-            return Rearrange(1, ())
-        return Propose(Selection("tune_literals", parents=(1,))) if len(seen) == 2 else Wait()
-
-    campaign.strategy.ask = ask
-    with campaign, pytest.raises(PluginError, match="waits, and nothing is under way"):
-        bench.run(campaign)
-    assert [len(elites) for elites, _ in seen[:2]] == [1, 0]
-    assert seen[0][1] != seen[1][1]
-
-
-def test_a_strategy_that_only_rearranges_ends_the_run(bench):
-    """What it had moved until then was done, and is in the log."""
-    campaign = bench.create()
-    islands = iter([0, 1, 2, 1])
-    campaign.strategy.ask = lambda view, rng: Rearrange(next(islands), (1,))
-    message = "strategy 'islands' asked to arrange island 1 twice, and for nothing else in between. Try: mend its `ask`"
-    with campaign, pytest.raises(PluginError, match=message):
-        bench.run(campaign)
-    with bench.open() as campaign:
-        assert [found.event.island for found in campaign.log.events(only=Rearranged)] == [0, 1, 2]
-        assert campaign.state.difference is None
-
 
 NOBODY = "0" * 64
 
@@ -107,11 +38,6 @@ def measurement(**changes):
     return lambda view, rng: Measure(**{"about": 1, "program": view.task.seed.id, **changes})
 
 
-def arrangement(**changes):
-    """A strategy that always asks for this arrangement."""
-    return lambda view, rng: Rearrange(**{"island": 0, "records": (1,), **changes})
-
-
 @pytest.mark.parametrize(
     ("ask", "message"),
     [
@@ -124,11 +50,7 @@ def arrangement(**changes):
         (proposal(parents=(np.int64(1),)), "a Propose that the log cannot hold"),
         (proposal(parents=1), "a Propose that the log cannot hold"),
         (lambda view, rng: Propose(None), "a Propose that the log cannot hold"),
-        (arrangement(island=4), "for island 4, wanted 0 to 3"),
-        (arrangement(records=(1, 1)), "to arrange a record twice, 1, 1"),
-        (arrangement(records=(2,)), "record 2, which has not settled or has no program"),
-        (arrangement(records=[np.int64(1)]), "a Rearrange that the log cannot hold"),
-        (lambda view, rng: "go on", "for a str, wanted Propose, Measure, Rearrange or Wait"),
+        (lambda view, rng: "go on", "for a str, wanted Propose, Measure or Wait"),
         (measurement(about=2), "record 2, which has not settled or has no program"),
         (measurement(program=NOBODY), "record 1, which has another program"),
         (measurement(stage="gone"), "for stage 'gone', wanted one of 'evaluate' or ''"),
@@ -142,7 +64,7 @@ def test_an_action_that_cannot_be_done_is_never_in_the_log(bench, ask, message):
     with campaign, pytest.raises(PluginError, match=f"strategy 'islands' asked .*{message}.*Try: mend its `ask`"):
         bench.run(campaign)
     with bench.open() as campaign:
-        assert [found.event for kind in (Asked, Rearranged) for found in campaign.log.events(only=kind)] == []
+        assert [found.event for found in campaign.log.events(only=Asked)] == []
         assert bench.run(campaign).reason == "budget"
         assert campaign.state.progress.programs == 30
 
@@ -157,19 +79,6 @@ def test_a_strategy_may_measure_by_a_stage_of_the_task(bench, circle_task, promo
     with campaign:
         bench.run(campaign)
         assert wanted in [found.event.action for found in campaign.log.events(only=Asked)]
-
-
-def test_a_program_that_may_hold_no_place_is_never_arranged(bench):
-    """A quarantined one, here."""
-    campaign = bench.create()
-    with campaign:
-        bench.run(campaign)
-        best = campaign.state.archive.best
-        with campaign.log.transaction():
-            campaign.write(Ruled("quarantine", best.program, "a test"))
-        with pytest.raises(ValueError, match=f"to arrange record {best.record}, whose program may hold no place"):
-            check_action(campaign, Rearrange(0, (1, best.record)))
-        assert check_action(campaign, Rearrange(0, (1,))) == Rearrange(0, (1,))
 
 
 class Either:

@@ -93,9 +93,13 @@ class Names:
         found = ((name, self.find(name, scope, position)) for name in sorted(known))
         return {name: binding for name, binding in found if binding is not None}
 
+    def list_unbound(self) -> list[ast.Name]:
+        """Returns the reads of names that nothing binds there."""
+        return [name for name in self.reads if not self.is_bound(name.id, self.scopes[name], start(name))]
+
     def unbound(self) -> Counter[str]:
-        """Names that are read where nothing binds them, and how often."""
-        return Counter(name.id for name in self.reads if not self.is_bound(name.id, self.scopes[name], start(name)))
+        """Returns the names that are read where nothing binds them, and how often."""
+        return Counter(name.id for name in self.list_unbound())
 
     def _visit_all(self, tree: ast.Module) -> None:
         stack: list[tuple[ast.AST, Scope, Position]] = [(tree, self.module, _FIRST)]
@@ -134,6 +138,15 @@ def start(node: ast.AST) -> Position:
 def end(node: ast.AST) -> Position:
     """Returns the position at which a node ends."""
     return getattr(node, "end_lineno", 0), getattr(node, "end_col_offset", 0)
+
+
+def list_imported(tree: ast.AST) -> Iterator[tuple[ast.Import | ast.ImportFrom, str]]:
+    """Yields the imports of a program with the package of each, without its modules; empty for a neighbour (`from . import`)."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((node, alias.name.partition(".")[0]) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield node, "" if node.level else (node.module or "").partition(".")[0]
 
 
 def _visit_children(node: ast.AST, scope: Scope, when: Position) -> Iterator[tuple[ast.AST, Scope, Position]]:

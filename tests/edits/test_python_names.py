@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from evolve.operators.python_names import Names
+from evolve.edits.python_names import Names
 
 ROOT = Path(__file__).parents[2]
 
