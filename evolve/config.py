@@ -387,6 +387,19 @@ def restore_settings(values: Mapping[str, Any]) -> Settings:
     return validate_settings(kept)
 
 
+_WANTED = {
+    **dict.fromkeys(("int_parsing", "int_type", "int_from_float"), "a whole number"),
+    **dict.fromkeys(("float_parsing", "float_type", "finite_number"), "a number"),
+    **dict.fromkeys(("bool_parsing", "bool_type"), "true or false"),
+    **dict.fromkeys(("literal_error", "enum"), "{expected}"),
+    "string_type": "a text",
+    "greater_than_equal": "at least {ge:g}",
+    "greater_than": "more than {gt:g}",
+    "less_than_equal": "at most {le:g}",
+}
+"""By pydantic's name of an error: the values that the setting takes."""
+
+
 def _explain(error: ValidationError) -> str:
     first = error.errors()[0]
     path = [str(part) for part in first["loc"]]
@@ -399,6 +412,8 @@ def _explain(error: ValidationError) -> str:
             f"setting {where!r} is a list, such as '{example}', got {first['input']!r}. Try: --set {where}='{example}'"
         )
     got = "" if isinstance(first["input"], Mapping) else f", got {first['input']!r}"
+    if wanted := _WANTED.get(first["type"]):
+        return f"setting {where!r} is {wanted.format(**first.get('ctx', {}))}{got}. {_REMEDY}"
     return f"setting {where!r}: {first['msg'].removeprefix('Value error, ')}{got}. {_REMEDY}"
 
 

@@ -183,7 +183,7 @@ def _format_ping(found: PingResult) -> list[tuple[str, str]]:
 @json_option
 @debug_option
 def list_calls(name: str | None, step: int | None, limit: int, cassette: Path | None, as_json: bool) -> None:
-    """List the calls of campaign NAME, the newest last."""
+    """List the calls of campaign NAME, the newest first."""
     with Log.open(existing_path(workspace(), name), readonly=True) as log:
         if cassette is not None:
             _export(log, cassette, as_json=as_json)
@@ -200,7 +200,7 @@ def _replies(log: Log) -> Iterator[Replied]:
 
 
 def _list(log: Log, limit: int, *, as_json: bool) -> None:
-    lines = [call_line(replied) for replied in deque(_replies(log), limit or None)]
+    lines = [call_line(replied) for replied in reversed(deque(_replies(log), limit or None))]
     if as_json:
         emit_all(lines)
     elif not lines:
@@ -218,7 +218,8 @@ def _to_row(line: CallLine) -> tuple[str, ...]:
         line.model,
         _format_tokens(line),
         f"{line.cost:.4g}" if line.cost else "-",
-        wording.seconds(line.seconds),
+        # The log keeps no duration of a check.
+        wording.seconds(line.seconds) if line.seconds else "-",
         f"{end} (failed requests: {wording.format_causes(line.retries)})" if line.retries else end,
     )
 

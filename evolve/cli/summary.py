@@ -195,9 +195,10 @@ def format_money(money: float, gpu_seconds: float) -> list[str]:
 
 
 def format_waiting(campaign: Campaign) -> Facts:
-    """Returns how many calls are in flight; nothing where none is."""
-    waiting = report.waiting(campaign)
-    return [("waiting", f"{wording.counted(waiting, 'call')} in flight")] if waiting else []
+    """Returns how many calls are in flight, and how many wait for their turn; nothing where none does."""
+    calls = report.pending_calls(campaign)
+    queued = f", {calls.queued:,} waiting" if calls.queued else ""
+    return [("calls", f"{wording.counted(calls.in_flight, 'call')} in flight{queued}")] if calls.in_flight else []
 
 
 def format_paused(campaign: Campaign) -> Facts:
