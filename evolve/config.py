@@ -4,6 +4,7 @@ An unknown key is an error with its path; every key has a reader."""
 
 import copy
 import json
+import tomllib
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Literal, get_args
 
@@ -18,7 +19,6 @@ from pydantic import (
     model_validator,
 )
 
-from evolve.assignments import parse_assignment, put_value
 from evolve.evaluation.machine import usable_cores
 from evolve.stop import Resource
 from evolve.types import PROPOSE, PURPOSES, ConfigError, Level
@@ -364,8 +364,31 @@ def settings_from(values: Mapping[str, Any], assignments: Iterable[str] = ()) ->
                 "Try: evolve run TASK"
             )
         path = ["parameters", *path[1:]] if path[0] == "task" else path
-        put_value(tree, path, value, assignment)
+        _put_value(tree, path, value, assignment)
     return validate_settings(tree)
+
+
+def parse_assignment(text: str) -> tuple[list[str], Any]:
+    """Returns the path and the value of `a.b=c`, which is read as TOML where it is TOML and as a text otherwise. Raises `ConfigError`."""
+    key, sign, value = text.partition("=")
+    path = [part.strip() for part in key.split(".")]
+    if not sign or not all(path):
+        raise ConfigError(f"a setting is written key=value, got {text!r}. Try: for example --set archive.islands=2")
+    try:
+        read = tomllib.loads(f"value = {value}")
+    except (tomllib.TOMLDecodeError, RecursionError):  # the latter: too many brackets within each other
+        return path, value.strip()
+    return path, read["value"] if len(read) == 1 else value.strip()
+
+
+def _put_value(tree: dict[str, Any], path: list[str], value: Any, text: str) -> None:
+    """Puts a value into nested values; `text` is what a person wrote. Raises `ConfigError`."""
+    for part in path[:-1]:
+        inner = tree.setdefault(part, {})
+        if not isinstance(inner, dict):
+            raise ConfigError(f"{part!r} in {text!r} is a value, not a table. Try: set {part}=...")
+        tree = inner
+    tree[path[-1]] = value
 
 
 def validate_settings(tree: Mapping[str, Any]) -> Settings:
@@ -389,7 +412,7 @@ def restore_settings(values: Mapping[str, Any]) -> Settings:
 
 _WANTED = {
     **dict.fromkeys(("int_parsing", "int_type", "int_from_float"), "a whole number"),
-    **dict.fromkeys(("float_parsing", "float_type", "finite_number"), "a number"),
+    **dict.fromkeys(("float_parsing", "float_type"), "a number"),
     **dict.fromkeys(("bool_parsing", "bool_type"), "true or false"),
     **dict.fromkeys(("literal_error", "enum"), "{expected}"),
     "string_type": "a text",

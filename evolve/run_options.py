@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import evolve.task
-from evolve.assignments import parse_assignment
 from evolve.campaign import Campaign
 from evolve.campaign import file as campaign_file
 from evolve.campaign.campaign import best_confirmed
@@ -18,7 +17,7 @@ from evolve.campaign.fitting import budget_of, check_deterministic, try_settings
 from evolve.campaign.retuning import retune
 from evolve.campaign.spending import check_priced, check_spendable
 from evolve.campaign.workspace import new_path
-from evolve.config import Settings, settings_from, validate_settings
+from evolve.config import Settings, parse_assignment, settings_from, validate_settings
 from evolve.devices import EVERYTHING, Grant
 from evolve.engine import RunRequest
 from evolve.engine.isolation import wanted_level

@@ -3,9 +3,27 @@
 import pytest
 
 from evolve.campaign.fitting import with_templates
-from evolve.config import Settings, restore_settings, settings_from
+from evolve.config import Settings, parse_assignment, restore_settings, settings_from
 from evolve.evaluation.machine import usable_cores
 from evolve.types import ConfigError
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a.b=1", (["a", "b"], 1)),
+        ("a=1.5", (["a"], 1.5)),
+        ("a=true", (["a"], True)),
+        ("a=[1, 2]", (["a"], [1, 2])),
+        ("a=some words", (["a"], "some words")),
+        ("a=1\nb = 2", (["a"], "1\nb = 2")),
+        ('a="1"', (["a"], "1")),
+        ("a==", (["a"], "=")),
+    ],
+)
+def test_assignments_are_toml_values_or_words(text, expected):
+    """What is no TOML value is a string."""
+    assert expected == parse_assignment(text)
 
 
 def test_defaults_need_nothing_but_a_task():

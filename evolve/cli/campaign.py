@@ -17,7 +17,7 @@ from evolve.campaign.inbox import Configure
 from evolve.campaign.retuning import keys
 from evolve.cli import steering, summary
 from evolve.cli.groups import noun_group
-from evolve.cli.output import debug_option, emit, emit_all, facts, flat, json_option, say, table
+from evolve.cli.output import emit, emit_all, facts, flat, json_option, say, table
 from evolve.cli.rejudge import rejudge_campaign
 from evolve.log import writer
 from evolve.model_specs import check_models, parse_models
@@ -38,7 +38,6 @@ for _command in (steering.hint_campaign, *steering.RUN_COMMANDS, rejudge_campaig
 
 @campaign.command("list")
 @json_option
-@debug_option
 def list_campaigns(as_json: bool) -> None:
     """List the campaigns of this workspace, the one written last first."""
     found = [report.read_campaign_line(path) for path in campaigns(workspace())]
@@ -68,7 +67,6 @@ def list_campaigns(as_json: bool) -> None:
 @campaign.command("show")
 @click.argument("name", required=False)
 @json_option
-@debug_option
 def show_campaign(name: str | None, as_json: bool) -> None:
     """Show a campaign: its task, progress, best program, archive, what models cost, and settings."""
     with Campaign.open(name, load(), workspace()) as opened:
@@ -160,7 +158,6 @@ class Replay:
 @campaign.command("replay")
 @click.argument("name", required=False)
 @json_option
-@debug_option
 def replay_campaign(name: str | None, as_json: bool) -> None:
     """Compute a campaign's archive from its log again, and compare it with what the log says."""
     began = time.monotonic()
@@ -194,7 +191,6 @@ def replay_campaign(name: str | None, as_json: bool) -> None:
 )
 @click.option("--budget", multiple=True, help="Another total; what the old campaign has spent counts.")
 @json_option
-@debug_option
 def fork_campaign(name: str | None, new: str | None, as_json: bool, **words: Any) -> None:
     """Make a new campaign from the records of one, under other settings; nothing is evaluated."""
     plugins = load()
@@ -256,7 +252,6 @@ def _print_fork(old: Campaign, new: Campaign, *, as_json: bool) -> None:
 @click.argument("name", required=False)
 @click.option("--set", "assignments", multiple=True, metavar="KEY=VALUE", help="Another value; may be repeated.")
 @json_option
-@debug_option
 def configure_campaign(name: str | None, assignments: tuple[str, ...], as_json: bool) -> None:
     """Print a campaign file that runs the search of a campaign again, with the settings that may change; --set changes them, also while it runs.
 

@@ -38,7 +38,6 @@ class PluginLine:
 
 @plugin.command("list")
 @json_option
-@debug_option
 def list_plugins(as_json: bool) -> None:
     """List the bundled plugins, and those that other packages bring."""
     lines = _list(load())
@@ -74,7 +73,6 @@ def _list(plugins: Plugins) -> list[PluginLine]:
 @plugin.command("check")
 @click.argument("name", required=False)
 @json_option
-@debug_option
 def check_installed(name: str | None, as_json: bool) -> None:
     """Load plugin NAME, or every plugin, and try out all that it registers.
 

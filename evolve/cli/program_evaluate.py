@@ -16,7 +16,7 @@ import evolve.task
 from evolve import report, wording
 from evolve.campaign import secret_for, workspace
 from evolve.cli.machine import devices_option, grant_devices, sandbox_option
-from evolve.cli.output import debug_option, emit, facts, json_option, one_line, quote, say, table
+from evolve.cli.output import emit, facts, json_option, one_line, quote, say, table
 from evolve.edits.changes import matches, refusal
 from evolve.engine import open_executor
 from evolve.engine.isolation import confine, wanted_level
@@ -92,7 +92,6 @@ class EvaluationSummary:
 @sandbox_option
 @devices_option
 @json_option
-@debug_option
 def evaluate_program(
     files: tuple[str, ...],
     reference: str,

@@ -15,7 +15,7 @@ from evolve.cli import summary
 from evolve.cli.dry_run import describe_run, format_run
 from evolve.cli.errors import INTERRUPTED
 from evolve.cli.machine import devices_option, grant_devices, sandbox_option
-from evolve.cli.output import debug_option, emit, json_option, one_line, say
+from evolve.cli.output import emit, json_option, one_line, say
 from evolve.cli.progress import RecordWatch, print_warnings, watch_campaign
 from evolve.config import Settings
 from evolve.engine import Ending, OpenRun, RunRequest, Unwatched, Watch, open_run
@@ -83,7 +83,6 @@ def _only_one(_: click.Context, __: click.Parameter, files: tuple[str, ...]) -> 
 @sandbox_option
 @devices_option
 @json_option
-@debug_option
 def run(dry: bool, as_json: bool, **words: Any) -> None:
     """Search for better programs on TASK: a task's name, a folder with a task.toml, or a task in one file.
 
