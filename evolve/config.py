@@ -21,7 +21,7 @@ from pydantic import (
 
 from evolve.evaluation.machine import usable_cores
 from evolve.stop import Resource
-from evolve.types import PROPOSE, PURPOSES, ConfigError, Level
+from evolve.types import PROPOSE, PURPOSES, ConfigError, Level, Scalar
 from evolve.types.errors import did_you_mean
 from evolve.types.secrets import place_of_key
 
@@ -389,6 +389,21 @@ def _put_value(tree: dict[str, Any], path: list[str], value: Any, text: str) -> 
             raise ConfigError(f"{part!r} in {text!r} is a value, not a table. Try: set {part}=...")
         tree = inner
     tree[path[-1]] = value
+
+
+def parse_parameters(assignments: Iterable[str]) -> dict[str, Scalar]:
+    """Returns the task's parameters of `--set task.KEY=VALUE` where there is no campaign, the later ones winning; raises
+    `ConfigError`."""
+    found: dict[str, Scalar] = {}
+    for assignment in assignments:
+        path, value = parse_assignment(assignment)
+        if path[0] != "task" or len(path) != 2 or not isinstance(value, bool | int | float | str):
+            raise ConfigError(
+                f"without a campaign only parameters of the task can be set, each to a number, a text or true/false, got {assignment!r}. "
+                "Try: --set task.KEY=VALUE"
+            )
+        found[path[1]] = value
+    return found
 
 
 def validate_settings(tree: Mapping[str, Any]) -> Settings:

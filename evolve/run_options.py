@@ -4,7 +4,7 @@ Settings of a new campaign come from a campaign file, then from the options, the
 No process is started and no file written here; whatever is wrong with the options is found here."""
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,14 +17,14 @@ from evolve.campaign.fitting import budget_of, check_deterministic, try_settings
 from evolve.campaign.retuning import retune
 from evolve.campaign.spending import check_priced, check_spendable
 from evolve.campaign.workspace import new_path
-from evolve.config import Settings, parse_assignment, settings_from, validate_settings
+from evolve.config import Settings, settings_from, validate_settings
 from evolve.devices import EVERYTHING, Grant
 from evolve.engine import RunRequest
 from evolve.engine.isolation import wanted_level
 from evolve.model_specs import check_models, parse_models, place_models, read_campaign_file
 from evolve.plugins import Plugins
 from evolve.stop import Budget
-from evolve.types import ConfigError, Scalar, Task, TaskError
+from evolve.types import ConfigError, Task, TaskError
 
 _LEAST_SECONDS = 1.0
 """Seconds of a budget that are worth a run: starting the workers takes as long."""
@@ -213,18 +213,3 @@ def find_task(campaign: Campaign, reference: str | None) -> Path:
             f"the folder of task {campaign.task.name!r} is gone: it was {place}. "
             f"Try: say where it is now, evolve run PATH --continue {campaign.name}"
         ) from error
-
-
-def parse_parameters(assignments: Iterable[str]) -> dict[str, Scalar]:
-    """Returns the task's parameters of `--set task.KEY=VALUE` where there is no campaign, the later ones winning; raises
-    `ConfigError`."""
-    found: dict[str, Scalar] = {}
-    for assignment in assignments:
-        path, value = parse_assignment(assignment)
-        if path[0] != "task" or len(path) != 2 or not isinstance(value, bool | int | float | str):
-            raise ConfigError(
-                f"without a campaign only parameters of the task can be set, each to a number, a text or true/false, got {assignment!r}. "
-                "Try: --set task.KEY=VALUE"
-            )
-        found[path[1]] = value
-    return found

@@ -4,7 +4,9 @@ The same fact reads the same in the live table, at the end of a run, in `show` a
 
 from collections.abc import Mapping, Sequence
 
-from evolve.campaign import ModelFailures
+from evolve import report
+from evolve.campaign import Campaign, ModelFailures
+from evolve.log import writer
 from evolve.report import (
     AnchorGap,
     Best,
@@ -20,8 +22,11 @@ from evolve.report import (
 from evolve.report.best import Kept, KeptLine
 from evolve.report.best import kept as what_is_kept
 from evolve.sandbox.output import brief, one_line
-from evolve.types import Fitness, Task, Trust
+from evolve.stop import spelled
+from evolve.types import Fitness, Trust
 
+Facts = list[tuple[str, str]]
+"""Labels and texts."""
 _REASON = 200
 """Characters of why a call failed."""
 
@@ -133,14 +138,6 @@ def missed(line: MissedLine) -> str:
     bounds = [f"at least {line.at_least:g}"] if line.at_least is not None else []
     bounds += [f"at most {line.at_most:g}"] if line.at_most is not None else []
     return f"{line.metric} {line.value:.6g}, wanted {' and '.join(bounds)}"
-
-
-def promotion(task: Task, *, certified: bool, better: bool, promoted: bool) -> str:
-    """Returns whether a program is promoted: by its held-out cases, or where the task's answer is one proven object, by a proof of a value better than
-    the seed's."""
-    if task.promotion == "certificate":
-        return "yes, by its certificate" if certified and better else "no"
-    return "yes" if promoted else "no"
 
 
 def held_out(best: Best, wanted: Sequence[str], fitness: Fitness) -> str:
@@ -268,3 +265,57 @@ def format_causes(causes: Mapping[str, int]) -> str:
 def _failures(line: ModelFailures) -> str:
     why = brief(one_line(" | ".join(line.error.splitlines())), _REASON)
     return f"{one_line(line.model)}: {line.failed:,} of {counted(line.calls, 'call')} failed, at last: {why}"
+
+
+def format_yields(campaign: Campaign, tally: report.Tally) -> Facts:
+    """Returns how programs ended, and a line for each operator with what it brought."""
+    operators = yields(tally.yields(), tally.reflections, report.lessons_learnt(campaign))
+    return [("outcomes", outcomes(tally.counts())), ("operators", operators)]
+
+
+def format_left_out(left_out: Mapping[str, str]) -> Facts:
+    """Returns the operators that are not asked, with the reason of each; nothing where all are."""
+    rows = [f"{name}: {one_line(why)}" for name, why in left_out.items()]
+    return [("left out", "\n".join(rows))] if rows else []
+
+
+def format_costs(campaign: Campaign, tally: report.Tally) -> Facts:
+    """Returns what models brought, how many of their calls failed and why, and what all have cost; nothing where a campaign has none."""
+    models, calls = tally.model_yields(), campaign.state.calls
+    rows = [("models", yields(models))] if models else []
+    rows += [("failed", failures(calls.failures()))] if calls.failed else []
+    rows += [("retries", failed_requests(calls.retries))] if calls.retries else []
+    called = campaign.state.progress.calls or campaign.settings.models.members
+    return [*rows, ("spent", format_spent(campaign))] if called else rows
+
+
+def format_spent(campaign: Campaign) -> str:
+    """Formats what models have spent, without what they have not: `214 calls (3 failed, 12 requests failed), 512,300 tokens, 1.23 usd`."""
+    progress, calls = campaign.state.progress, campaign.state.calls
+    failures = [f"{calls.failed:,} failed"] if calls.failed else []
+    failures += [f"{counted(calls.failed_requests, 'request')} failed"] if calls.failed_requests else []
+    made = spelled("calls", progress.calls) + (f" ({', '.join(failures)})" if failures else "")
+    return ", ".join([made, spelled("tokens", progress.tokens), *format_money(progress.money, progress.gpu_seconds)])
+
+
+def format_money(money: float, gpu_seconds: float) -> list[str]:
+    """Returns the texts of the amounts that are not zero."""
+    parts = [spelled("money", money)] if money else []
+    return [*parts, spelled("gpu_seconds", gpu_seconds)] if gpu_seconds else parts
+
+
+def format_waiting(campaign: Campaign) -> Facts:
+    """Returns how many calls are in flight, and how many wait for their turn; nothing where none does."""
+    calls = report.pending_calls(campaign)
+    queued = f", {calls.queued:,} waiting" if calls.queued else ""
+    return [("calls", f"{counted(calls.in_flight, 'call')} in flight{queued}")] if calls.in_flight else []
+
+
+def format_paused(campaign: Campaign) -> Facts:
+    """Returns that a person has paused the campaign, and how it goes on; nothing where nobody has."""
+    if not campaign.state.paused:
+        return []
+    if writer(campaign.log.path) is None:
+        go_on = f"evolve run --continue {campaign.name} goes on"
+        return [("state", f"no run is under way: the last one ended while it was paused; {go_on}")]
+    return [("state", f"paused: nothing new is started until evolve campaign unpause {campaign.name}")]

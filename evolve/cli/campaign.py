@@ -86,16 +86,16 @@ def _format_overview(opened: Campaign, page: report.Overview) -> list[tuple[str,
     return [
         ("campaign", page.name),
         ("forked from", page.forked_from),
-        *summary.format_paused(opened),
+        *wording.format_paused(opened),
         ("task", _versions(page)),
         ("progress", f"{counts} in {duration(page.seconds)}{_format_unfinished(opened, page)}"),
         ("left", report.budget_left(opened, time.time())),
         *summary.format_best_program(opened, page.best, page.front),
         ("archive", _archive(opened, page)),
-        *summary.format_yields(opened, tally),
-        *summary.format_costs(opened, tally),
+        *wording.format_yields(opened, tally),
+        *wording.format_costs(opened, tally),
         ("cost by operator", "\n".join(map(_format_cost, page.costs.operators)) if page.costs else ""),
-        *summary.format_left_out(page.left_out),
+        *wording.format_left_out(page.left_out),
         ("quarantined", _shorten(page.quarantined)),
         ("lessons", "\n".join(f"{one.text}  ({one.by})" for one in page.lessons)),
         ("machine", page.hardware or "none yet"),
@@ -109,7 +109,7 @@ def _format_cost(line: report.CostLine) -> str:
     amounts = [
         spelled("calls", line.calls),
         spelled("tokens", line.tokens),
-        *summary.format_money(line.money, line.gpu_seconds),
+        *wording.format_money(line.money, line.gpu_seconds),
     ]
     return f"{line.name or 'before any step'}: {', '.join(amounts)}"
 

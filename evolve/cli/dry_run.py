@@ -12,7 +12,6 @@ from evolve.campaign import Campaign, stream
 from evolve.campaign.fitting import budget_of, operators_of
 from evolve.campaign.spending import CostEstimate, ModelEstimate, estimate_costs
 from evolve.cli.output import facts, flat, quote
-from evolve.cli.summary import format_money
 from evolve.engine import RunRequest, open_executor
 from evolve.engine.proposals import add_prompts
 from evolve.models.prices import Cost
@@ -21,6 +20,7 @@ from evolve.stop import spelled
 from evolve.task.grants import format_grants, list_grants
 from evolve.testing import RehearsedHistory
 from evolve.types import Evaluation, Origin, Outcome, Progress, Prompt, Record, RecordId, Selection, Task
+from evolve.wording import format_money
 
 _OF_ONE_PARENT = ("diff", "rewrite")
 """Operators that the seed alone is enough for."""

@@ -17,6 +17,7 @@ from evolve import report, wording
 from evolve.campaign import secret_for, workspace
 from evolve.cli.machine import devices_option, grant_devices, sandbox_option
 from evolve.cli.output import emit, facts, json_option, one_line, quote, say, table
+from evolve.config import parse_parameters
 from evolve.edits.changes import matches, refusal
 from evolve.engine import open_executor
 from evolve.engine.isolation import confine, wanted_level
@@ -24,7 +25,6 @@ from evolve.evaluation.machine import usable_cores
 from evolve.log import EvaluationCache
 from evolve.measuring import Measured, Measuring, trials
 from evolve.plugins import load
-from evolve.run_options import parse_parameters
 from evolve.statistics import Pool, pool_values
 from evolve.task.one_file import program_of
 from evolve.types import ConfigError, Fitness, Outcome, Program, Task, TextId, Trust

@@ -12,10 +12,10 @@ from evolve.campaign import logs, workspace
 from evolve.cli.groups import noun_group
 from evolve.cli.machine import devices_option, grant_devices, note_isolation, sandbox_option
 from evolve.cli.output import debug_option, emit, emit_all, facts, json_option, say, table
+from evolve.config import parse_parameters
 from evolve.conformance import Conformance, check
 from evolve.engine.isolation import confine, wanted_level
 from evolve.evaluation.machine import usable_cores
-from evolve.run_options import parse_parameters
 from evolve.task import folders, reference
 from evolve.task.grants import format_grants, list_grants
 from evolve.types import Task, TaskError
