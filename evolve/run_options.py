@@ -54,7 +54,7 @@ class RunOptions:
 
 def plan_new(options: RunOptions, plugins: Plugins, home: Path, devices: Grant = EVERYTHING) -> RunRequest:
     """Returns the run of a new campaign in the workspace `home`; raises `ConfigError` or `TaskError`."""
-    values = merge_settings(_read_file(options, plugins), _read_options(options, plugins))
+    values = merge_settings(_read_file(options, plugins), read_options(options, plugins))
     if "task" not in values:
         raise ConfigError("there is no TASK. Try: name one (evolve task list), or go on with a campaign (--continue)")
     name = options.name
@@ -81,7 +81,8 @@ def _read_file(options: RunOptions, plugins: Plugins) -> dict[str, Any]:
     return {} if options.file is None else read_campaign_file(Path(options.file), plugins)
 
 
-def _read_options(options: RunOptions, plugins: Plugins) -> dict[str, Any]:
+def read_options(options: RunOptions, plugins: Plugins) -> dict[str, Any]:
+    """Returns the settings that options give, without those of `--set` and of a campaign file; raises `ConfigError`."""
     members = [one.model_dump(mode="json", exclude_unset=True) for one in parse_models(options.models, plugins)]
     given: dict[str, Any] = {
         "task": options.task,
@@ -121,7 +122,7 @@ def plan_more(options: RunOptions, campaign: Campaign, home: Path, devices: Gran
     settings, plugins = campaign.settings.model_dump(mode="json"), campaign.plugins
     given = {
         key: value
-        for key, value in _read_options(options, plugins).items()
+        for key, value in read_options(options, plugins).items()
         if key in ("budget", "workers", "sandbox", "models", "trackers")
     }
     if "models" in given and not campaign.settings.models.members:

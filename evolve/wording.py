@@ -106,16 +106,12 @@ def _anchor(gap: AnchorGap, fitness: Fitness) -> str:
 
 def objective(line: ObjectiveLine) -> str:
     """Formats an objective: `length 2.552 (max)`."""
-    return f"{line.name} {_objective_number(line)} ({line.direction})"
+    return f"{line.name} {objective_number(line)} ({line.direction})"
 
 
-def _objective_number(line: ObjectiveLine) -> str:
+def objective_number(line: ObjectiveLine) -> str:
+    """Formats the value of an objective with its digits."""
     return f"{line.value:.{line.digits}g}"
-
-
-def objective_columns(lines: Sequence[ObjectiveLine]) -> tuple[str, ...]:
-    """Returns the values alone, for a table."""
-    return tuple(map(_objective_number, lines))
 
 
 def front(line: FrontLine) -> str:
@@ -166,11 +162,6 @@ def lost(found: Kept) -> str:
 
 def kept(found: Kept) -> str:
     """Formats what is kept: `held-out cases keep 63% of the gain on average, but less than half of it is left on 2 of 5: n=29 (15%); n=32 (equal to the seed)`."""
-    return kept_on_average(found) + (_lost_cases(found) if found.verdict == "holds" else "")
-
-
-def kept_on_average(found: Kept) -> str:
-    """Formats what is kept without the cases, where these stand beside it."""
     left = share(found.share or 0.0)
     told = {
         "holds": f"held-out cases keep {left} of the gain on average",
@@ -178,7 +169,8 @@ def kept_on_average(found: Kept) -> str:
         "gone": "all of the gain is gone on held-out cases: on average the program is no better than the seed there",
         None: f"{len(found.lines)} of {counted(found.wanted, 'held-out case')} measured",
     }
-    return told[found.verdict]
+    # Where most of the gain is gone, naming the cases that lost it would name nearly all.
+    return told[found.verdict] + (_lost_cases(found) if found.verdict == "holds" else "")
 
 
 def _lost_cases(found: Kept) -> str:

@@ -20,8 +20,9 @@ from evolve.cli.groups import noun_group
 from evolve.cli.output import emit, emit_all, facts, flat, json_option, say, table
 from evolve.cli.rejudge import rejudge_campaign
 from evolve.log import writer
-from evolve.model_specs import check_models, parse_models
+from evolve.model_specs import check_models
 from evolve.plugins import load
+from evolve.run_options import RunOptions, merge_settings, read_options
 from evolve.stop import duration, spelled
 
 _MOST_NAMES = 10
@@ -195,31 +196,15 @@ def fork_campaign(name: str | None, new: str | None, as_json: bool, **words: Any
     """Make a new campaign from the records of one, under other settings; nothing is evaluated."""
     plugins = load()
     with Campaign.open(name, plugins, workspace()) as old:
-        values, assignments = _fork_values(old, **words)
-        settings = settings_of_fork(old, values, assignments)
+        # A campaign without models has made no choice among any that its fork would keep.
+        unset = None if old.settings.models.members else {"models"}
+        options = RunOptions(**words)
+        values = merge_settings(old.settings.model_dump(mode="json", exclude=unset), read_options(options, plugins))
+        settings = settings_of_fork(old, values, options.assignments)
         check_models(settings.models.members, plugins)
         path = fork(old, settings, workspace(), new)
         with Campaign.open(str(path), plugins, workspace()) as forked:
             _print_fork(old, forked, as_json=as_json)
-
-
-def _fork_values(
-    old: Campaign,
-    *,
-    seed: int | None,
-    budget: tuple[str, ...],
-    strategy: str | None,
-    models: tuple[str, ...],
-    assignments: tuple[str, ...],
-) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Returns other settings by their top-level keys, and those that are assigned."""
-    values: dict[str, Any] = {"seed": seed} if seed is not None else {}
-    values |= {"budget": list(budget)} if budget else {}
-    if models:
-        known = old.settings.models.model_dump(mode="json") if old.settings.models.members else {}
-        members = [member.model_dump(mode="json") for member in parse_models(models, old.plugins)]
-        values["models"] = {**known, "members": members}
-    return values, (*([f"strategy.name={strategy}"] if strategy is not None else []), *assignments)
 
 
 def _print_fork(old: Campaign, new: Campaign, *, as_json: bool) -> None:

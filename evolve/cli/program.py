@@ -141,7 +141,7 @@ def _elite_row(campaign: Campaign, line: report.EliteLine) -> tuple[str, ...]:
     return (
         f"{line.name}{'*' if line.best else ''}",
         wording.number(line.fitness, campaign.task.fitness),
-        *wording.objective_columns(line.objectives),
+        *map(wording.objective_number, line.objectives),
         ("certified" if line.certified else f"{line.measurements} measured") + missed,
         " ".join(map(str, line.islands)),
         str(line.cell),
