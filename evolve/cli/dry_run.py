@@ -116,6 +116,7 @@ def _first_parent(task: Task, campaign: Campaign | None) -> tuple[History, Recor
     if campaign is not None and campaign.state.seed_record:
         best = campaign.state.archive.best
         return campaign.state.history, best.record if best else campaign.state.seed_record
+    # A screened seed: the prompt must not tell of a score that nobody has measured.
     history = RehearsedHistory()
     history.programs[task.seed.id] = task.seed
     history.records.append(Record(1, Origin("seed", 0), task.seed.id, Evaluation(Outcome.SCREENED)))

@@ -19,6 +19,7 @@ class NounGroup(_DEFAULT_GROUP, PluginGroup):  # type: ignore[valid-type,misc]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Returns the verb's command, and that of `list` for a word that is no verb."""
+        # The default group would take a plugin's verb for an argument of `list`.
         if cmd_name in find_commands(self.prefix):
             return PluginGroup.get_command(self, ctx, cmd_name)
         found: click.Command | None = super().get_command(ctx, cmd_name)

@@ -246,6 +246,7 @@ def summarize(task: Task, program: str, rows: Sequence[EvaluationLine]) -> Evalu
         for of in ("program", "seed")
     )
     mean, seed_mean = pool_values(list(own.values())), pool_values(list(seeds.values()))
+    # In pairs, for what a trial's instances do to both sides is no gain.
     gain = pool_values([own[trial] - seeds[trial] for trial in own if trial in seeds])
     programs = [row for row in rows if row.of == "program"]
     return EvaluationSummary(

@@ -37,6 +37,7 @@ class Scoreboard:
     def __init__(self, campaign: Campaign, clock: Clock = time.monotonic) -> None:
         self._tally = report.Tally.of(campaign.state.history)
         self._clock = clock
+        # The progress counts earlier runs of the campaign, too, whose speed nobody asks for.
         self._began, self._before = clock(), campaign.state.progress.programs
 
     def count(self, campaign: Campaign, event: Settled) -> None:
@@ -190,6 +191,7 @@ def watch_campaign(campaign: Campaign, *, err: bool = False) -> Iterator[Watch]:
         from rich.console import Console
         from rich.live import Live
 
+        # What the table says is said once more at the end, so that nothing of it stays.
         with Live(console=Console(), auto_refresh=False, transient=True) as live:
             yield LiveTable(campaign, live)
     else:

@@ -86,6 +86,7 @@ def failure_of(campaign: Campaign, ending: Ending) -> EvolveError | None:
 
 def _without_answer(campaign: Campaign, ending: Ending) -> str:
     """Returns the error of a run that wanted calls of models and got no answer; empty for another, and where a campaign may do without."""
+    # Whoever interrupts a run early knows why there is no answer.
     wanted = ending.reason in ("budget", "exhausted") and (ending.failed or ending.unpaid)
     if not wanted or ending.answered or campaign.settings.outage.then == "offline":
         return ""
