@@ -4,13 +4,12 @@ Settings of a new campaign come from a campaign file, then from the options, the
 No process is started and no file written here; whatever is wrong with the options is found here."""
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import evolve.task
-from evolve.assignments import parse_assignment
 from evolve.campaign import Campaign
 from evolve.campaign import file as campaign_file
 from evolve.campaign.campaign import best_confirmed
@@ -23,7 +22,7 @@ from evolve.engine.isolation import wanted_level
 from evolve.model_specs import check_models, parse_models, place_models, read_campaign_file
 from evolve.plugins import Plugins
 from evolve.stop import Budget
-from evolve.types import ConfigError, Scalar, Task, TaskError
+from evolve.types import ConfigError, Task, TaskError
 
 _LEAST_SECONDS = 1.0
 """Seconds of a budget that are worth a run: starting the workers takes as long."""
@@ -53,7 +52,7 @@ class RunOptions:
 
 def plan_new(options: RunOptions, plugins: Plugins, home: Path, devices: Grant = EVERYTHING) -> RunRequest:
     """Returns the run of a new campaign in the workspace `home`; raises `ConfigError` or `TaskError`."""
-    values = merge_settings(_read_file(options, plugins), _read_options(options, plugins))
+    values = merge_settings(_read_file(options, plugins), read_options(options, plugins))
     if "task" not in values:
         raise ConfigError("there is no TASK. Try: name one (evolve task list), or go on with a campaign (--continue)")
     name = options.name
@@ -79,7 +78,8 @@ def _read_file(options: RunOptions, plugins: Plugins) -> dict[str, Any]:
     return {} if options.file is None else read_campaign_file(Path(options.file), plugins)
 
 
-def _read_options(options: RunOptions, plugins: Plugins) -> dict[str, Any]:
+def read_options(options: RunOptions, plugins: Plugins) -> dict[str, Any]:
+    """Returns the settings that options give, without those of `--set` and of a campaign file; raises `ConfigError`."""
     members = [one.model_dump(mode="json", exclude_unset=True) for one in parse_models(options.models, plugins)]
     given: dict[str, Any] = {
         "task": options.task,
@@ -119,7 +119,7 @@ def plan_more(options: RunOptions, campaign: Campaign, home: Path, devices: Gran
     settings, plugins = campaign.settings.model_dump(mode="json"), campaign.plugins
     given = {
         key: value
-        for key, value in _read_options(options, plugins).items()
+        for key, value in read_options(options, plugins).items()
         if key in ("budget", "workers", "sandbox", "models", "trackers")
     }
     if "models" in given and not campaign.settings.models.members:
@@ -209,18 +209,3 @@ def find_task(campaign: Campaign, reference: str | None) -> Path:
             f"the folder of task {campaign.task.name!r} is gone: it was {place}. "
             f"Try: say where it is now, evolve run PATH --continue {campaign.name}"
         ) from error
-
-
-def parse_parameters(assignments: Iterable[str]) -> dict[str, Scalar]:
-    """Returns the task's parameters of `--set task.KEY=VALUE` where there is no campaign, the later ones winning; raises
-    `ConfigError`."""
-    found: dict[str, Scalar] = {}
-    for assignment in assignments:
-        path, value = parse_assignment(assignment)
-        if path[0] != "task" or len(path) != 2 or not isinstance(value, bool | int | float | str):
-            raise ConfigError(
-                f"without a campaign only parameters of the task can be set, each to a number, a text or true/false, got {assignment!r}. "
-                "Try: --set task.KEY=VALUE"
-            )
-        found[path[1]] = value
-    return found

@@ -5,6 +5,7 @@ import hmac
 import os
 import re
 import secrets
+import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -100,6 +101,14 @@ def new_path(home: Path, task: str, name: str | None) -> Path:
             path = log_path(home, f"{task}-{number}")
             number += 1
     return path
+
+
+def remove_campaign(log: Path) -> None:
+    """Deletes a campaign's log, its lock, and its inbox."""
+    # By name: the dots in the names of campaigns make `NAME.*` match the logs of others.
+    shutil.rmtree(log.with_name(f"{log.stem}.inbox"), ignore_errors=True)
+    for end in ("-wal", "-shm", ".lock", ""):
+        log.with_name(f"{log.name}{end}").unlink(missing_ok=True)
 
 
 def existing_path(home: Path, name: str | None) -> Path:

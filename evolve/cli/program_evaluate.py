@@ -15,7 +15,8 @@ import evolve.task
 from evolve import report, wording
 from evolve.campaign import logs, secret_for, workspace
 from evolve.cli.machine import devices_option, grant_devices, sandbox_option
-from evolve.cli.output import debug_option, emit, facts, json_option, one_line, quote, say, table
+from evolve.cli.output import emit, facts, json_option, one_line, quote, say, table
+from evolve.config import parse_parameters
 from evolve.devices.inventory import usable_cores
 from evolve.edits.changes import matches, refusal
 from evolve.engine import open_executor
@@ -23,7 +24,6 @@ from evolve.engine.isolation import confine, wanted_level
 from evolve.hookspecs import ExecutorRequest
 from evolve.measuring import Measured, MeasurementRequest, Submits, measure, trials
 from evolve.plugins import load
-from evolve.run_options import parse_parameters
 from evolve.statistics import Pool, pool_values
 from evolve.task.one_file import program_of
 from evolve.types import ConfigError, Fitness, Outcome, Program, Task, TextId, Trust
@@ -87,7 +87,6 @@ class EvaluationSummary:
 @sandbox_option
 @devices_option
 @json_option
-@debug_option
 def evaluate_program(
     files: tuple[str, ...],
     reference: str,
@@ -227,6 +226,7 @@ def summarize(task: Task, program: str, rows: Sequence[EvaluationLine]) -> Evalu
         for of in ("program", "seed")
     )
     mean, seed_mean = pool_values(list(own.values())), pool_values(list(seeds.values()))
+    # In pairs, for what a trial's instances do to both sides is no gain.
     gain = pool_values([own[trial] - seeds[trial] for trial in own if trial in seeds])
     programs = [row for row in rows if row.of == "program"]
     return EvaluationSummary(

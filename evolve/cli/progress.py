@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, TextIO
 
 from evolve import report, wording
 from evolve.campaign import Campaign
-from evolve.cli import summary
 from evolve.cli.output import harmless, one_line, say
 from evolve.engine.trackers import Watch
 from evolve.types import Insertion, Settled
@@ -37,6 +36,7 @@ class Scoreboard:
 
     def __init__(self, campaign: Campaign, clock: Clock = time.monotonic) -> None:
         self._clock = clock
+        # The progress counts earlier runs of the campaign, too, whose speed nobody asks for.
         self._began, self._before = clock(), campaign.state.progress.programs
 
     def speed(self, campaign: Campaign) -> float:
@@ -52,14 +52,14 @@ class Scoreboard:
             f"{wording.counted(stats.cells, 'cell')} ({stats.coverage:.0%}), {wording.counted(stats.elites, 'elite')}"
         )
         return [
-            *summary.format_paused(campaign),
+            *wording.format_paused(campaign),
             ("best", format_best(campaign, best)),
             ("", wording.anchors(best.anchors, campaign.task.fitness) if best else ""),
             ("archive", places),
             ("speed", f"{self.speed(campaign):.0f} programs/s, {state.progress.programs:,} evaluated"),
-            *summary.format_yields(campaign, tally),
-            *summary.format_costs(campaign, tally),
-            *summary.format_waiting(campaign),
+            *wording.format_yields(campaign, tally),
+            *wording.format_costs(campaign, tally),
+            *wording.format_waiting(campaign),
             ("isolation", state.machine.isolation if state.machine else "unknown"),
             ("left", report.budget_left(campaign, time.time())),
         ]
@@ -103,7 +103,7 @@ class PlainLines:
                 self._print_state(campaign, now)
         if campaign.state.paused != self._paused:
             self._paused, self._last = campaign.state.paused, now
-            self._print(campaign, "".join(text for _, text in summary.format_paused(campaign)) or "goes on")
+            self._print(campaign, "".join(text for _, text in wording.format_paused(campaign)) or "goes on")
         # A paused campaign has nothing to show, and says so once.
         if quiet >= QUIET_SECONDS and now > self._last and not self._paused:
             self._print_state(campaign, now)
@@ -123,8 +123,8 @@ class PlainLines:
         programs = wording.counted(campaign.state.progress.programs, "program")
         costs = ""
         if campaign.state.progress.calls or campaign.settings.models.members:
-            waiting = "".join(f", {text}" for _, text in summary.format_waiting(campaign))
-            costs = f"  {summary.format_spent(campaign)}{waiting}, left {report.budget_left(campaign, time.time())}"
+            waiting = "".join(f", {text}" for _, text in wording.format_waiting(campaign))
+            costs = f"  {wording.format_spent(campaign)}{waiting}, left {report.budget_left(campaign, time.time())}"
         best = format_best(campaign, report.best(campaign))
         self._print(campaign, f"{programs}, {self._board.speed(campaign):.0f}/s{costs}  best {best}")
 
@@ -185,6 +185,7 @@ def watch_campaign(campaign: Campaign, *, err: bool = False) -> Iterator[Watch]:
         from rich.console import Console
         from rich.live import Live
 
+        # What the table says is said once more at the end, so that nothing of it stays.
         with Live(console=Console(), auto_refresh=False, transient=True) as live:
             yield LiveTable(campaign, live)
     else:

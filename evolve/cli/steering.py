@@ -15,7 +15,7 @@ import click
 from evolve.campaign import Campaign, existing_path, workspace
 from evolve.campaign.campaign import settings_of
 from evolve.campaign.inbox import Answer, Hint, Inbox, Request, RunControl, Wish
-from evolve.cli.output import debug_option, emit, facts, json_option, say
+from evolve.cli.output import emit, facts, json_option, say
 from evolve.engine import Requests, read_signatures
 from evolve.log import Locked, Log, writer
 from evolve.plugins import load
@@ -101,7 +101,6 @@ def _name(log: Path, record: RecordId) -> str:
 @click.argument("name")
 @click.argument("text")
 @json_option
-@debug_option
 def hint_campaign(name: str, text: str, as_json: bool) -> None:
     """Write a lesson for a campaign: its prompts show it, if it has models."""
     log = existing_path(workspace(), name)
@@ -118,7 +117,6 @@ def _make_command(what: Literal["stop", "pause", "unpause"], about: str) -> clic
     @click.command(what, help=about)
     @click.argument("name", required=False)
     @json_option
-    @debug_option
     def command(name: str | None, as_json: bool) -> None:
         _ask_run(name, what, as_json=as_json)
 

@@ -26,14 +26,14 @@ from evolve.types import SandboxError, TaskError
 
 OLDEST = (3, 11)
 _PACKAGE = Path(__file__).resolve().parents[1]
-_WORKER = "import sys; from evolve.worker import main; main(int(sys.argv[1]))"
+_WORKER = "import sys; from evolve.evaluation.worker import main; main(int(sys.argv[1]))"
 # The package alone, by its place: the folder that it lies in may hold all that is installed beside the engine.
 _WORKER_ELSEWHERE = """
 import importlib.util, sys
 found = importlib.util.spec_from_file_location("evolve", sys.argv[2] + "/__init__.py", submodule_search_locations=[sys.argv[2]])
 sys.modules["evolve"] = importlib.util.module_from_spec(found)
 found.loader.exec_module(sys.modules["evolve"])
-from evolve.worker import main
+from evolve.evaluation.worker import main
 main(int(sys.argv[1]))
 """
 # Valid in Pythons of any age, so that one that is too old can say so.

@@ -29,7 +29,7 @@ from evolve.report.calls import WholeCall as WholeCall
 from evolve.report.calls import call_line as call_line
 from evolve.report.calls import calls_of as calls_of
 from evolve.report.calls import costs as costs
-from evolve.report.calls import waiting as waiting
+from evolve.report.calls import pending_calls as pending_calls
 from evolve.report.calls import whole_call as whole_call
 from evolve.report.columnar import columnar as columnar
 from evolve.report.columnar import format_csv as format_csv

@@ -148,6 +148,16 @@ class Best:
     weaker: bool = False
     ratio: Ratio | None = None
 
+    def __repr__(self) -> str:
+        # All fields would fill pages of a notebook; `dataclasses.asdict` gives them.
+        error = f" +- {self.standard_error:.2g} of {self.measurements} measurements" if self.standard_error else ""
+        gain = (
+            f", {self.gain:+.4g} to the seed"
+            if self.improved and self.gain is not None
+            else ", no better than the seed"
+        )
+        return f"<Best {self.name}: {self.fitness:.6g}{error}{gain}{', certified' if self.certified else ''}>"
+
 
 def best(campaign: Campaign) -> Best | None:
     """Returns the best program, with what it is compared to; None as long as there is none."""

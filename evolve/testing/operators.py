@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from evolve.protocols import Operator
-from evolve.rehearsal import Answer, Heard, ScriptedModel, rehearsed_step
+from evolve.testing.rehearsal import Answer, Heard, ScriptedModel, rehearsed_step
 from evolve.types import (
     PURPOSES,
     Child,

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from types import MappingProxyType
 
 from evolve.protocols import Strategy
-from evolve.rehearsal import OPERATORS, Rehearsal, RehearsedHistory
+from evolve.testing.rehearsal import OPERATORS, Rehearsal, RehearsedHistory
 from evolve.types import FAILURES, Action, Event, Measure, ProgramId, Propose, Selection, Traits, Wait
 
 IN_FLIGHT = 3

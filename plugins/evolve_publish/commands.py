@@ -13,7 +13,6 @@ from evolve.commands import (
     CELL,
     brief,
     choose_isolation,
-    debug_option,
     emit,
     facts,
     json_option,
@@ -56,7 +55,6 @@ def _load_export(reference: str, moved: str | None = None) -> tuple[Export, Task
 @click.option("--task", "moved", metavar="TASK", help="Where the task is, if it has moved.")
 @click.option("--force", is_flag=True, help="Replace an export that is there already.")
 @json_option
-@debug_option
 def export(reference: str, target: Path | None, moved: str | None, force: bool, as_json: bool) -> None:
     """Write a program with its task, evidence, lineage and certificate, so that anybody can evaluate it again."""
     found, _ = _load_export(reference, moved)
@@ -115,7 +113,6 @@ def _format_value(claims: Claims) -> str:
 )
 @sandbox_option
 @json_option
-@debug_option
 def verify_program(
     reference: str | None,
     published: bool,
@@ -222,7 +219,6 @@ def _shorten(text: str) -> str:
 @click.option("--task", "moved", metavar="TASK", help="Where the task is, if it has moved.")
 @click.option("--force", is_flag=True, help="Replace another export of the same program.")
 @json_option
-@debug_option
 def publish_program(
     reference: str | None, only_index: bool, archive: Path | None, moved: str | None, force: bool, as_json: bool
 ) -> None:

@@ -89,7 +89,7 @@ def test_a_worker_elsewhere_has_the_package_alone() -> None:
 
 def test_a_worker_imports_nothing_but_the_standard_library() -> None:
     """So that it runs in any Python that is new enough; numpy is imported when an array arrives."""
-    program = "import sys, evolve.worker; print(*{name.partition('.')[0] for name in sys.modules})"
+    program = "import sys, evolve.evaluation.worker; print(*{name.partition('.')[0] for name in sys.modules})"
     package = str(Path(spawner.__file__).parents[2])
     printed = subprocess.run(
         [sys.executable, "-S", "-P", "-c", program],

@@ -32,6 +32,8 @@ def test_the_best_is_compared_with_the_seed_and_the_anchors(tmp_path):
         ("Later", -1.5, False),
     ]
     assert not best.certified
+    # `print(campaign.best)` in Python is one short line.
+    assert repr(best) == "<Best number/6: 6.5, +1.5 to the seed>"
 
 
 def test_a_seed_that_nothing_beats_is_no_improvement(tmp_path):
@@ -42,6 +44,9 @@ def test_a_seed_that_nothing_beats_is_no_improvement(tmp_path):
     with written.campaign as campaign:
         best = report.best(campaign)
     assert (best.name, best.gain, best.improved) == ("number/1", 0.0, False)
+    assert repr(replace(best, standard_error=0.01, measurements=4)) == (
+        "<Best number/1: 5 +- 0.01 of 4 measurements, no better than the seed>"
+    )
 
 
 def test_a_task_that_minimises_is_told_in_its_own_direction(tmp_path):

@@ -21,16 +21,21 @@ def test_a_call_is_in_flight_until_its_model_has_answered_and_no_more_than_it_ta
     """A proposal that is made ready for a busy model is no call yet, and one that needs no model is none."""
     written = Written(tmp_path, models={"members": [MEMBER]})
     written.seed()
-    in_flight = []
+    pending = []
     with written.campaign as campaign:
         with campaign.log.transaction():
             for step, model in ((2, "good"), (3, "good"), (4, ""), (5, "good")):
                 campaign.write(Asked(step, Propose(Selection("diff", parents=(1,), model=model)), 1))
         for step in (2, 3, 5):
-            in_flight.append(report.waiting(campaign))
+            pending.append(report.pending_calls(campaign))
             with campaign.log.transaction():
                 campaign.write(Replied(step, 0, GOOD))
-        assert [*in_flight, report.waiting(campaign)] == [2, 2, 1, 0]
+        assert [(calls.in_flight, calls.queued) for calls in [*pending, report.pending_calls(campaign)]] == [
+            (2, 1),
+            (2, 0),
+            (1, 0),
+            (0, 0),
+        ]
 
 
 def test_the_calls_of_a_record_are_those_of_its_step_with_their_texts(tmp_path):

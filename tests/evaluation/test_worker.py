@@ -17,9 +17,9 @@ from judge_fakes import ANSWERING, FakeBox, small_task, written_task
 from evolve.evaluation import Job, decode_report, encode_job
 from evolve.evaluation.job import Charge, Description, decode_message, encode_message
 from evolve.evaluation.provenance import task_version
+from evolve.evaluation.worker import load_evaluator, serve
 from evolve.plugins import load
 from evolve.types import ConfigError, EvaluatorSource, Outcome, SandboxError, Stage, TaskError
-from evolve.worker import load_evaluator, serve
 
 
 @pytest.fixture(autouse=True)
@@ -247,7 +247,7 @@ def ran(script):
 @pytest.mark.integration
 def test_a_process_whose_parent_has_changed_is_told_so():
     """It ended between the fork and this call."""
-    script = "import os; from evolve.worker import die_with_parent; print(die_with_parent({}))"
+    script = "import os; from evolve.evaluation.worker import die_with_parent; print(die_with_parent({}))"
     assert ran(script.format("os.getppid()")) == "True"
     assert ran(script.format("os.getppid() + 1")) == "False"
 
@@ -256,7 +256,7 @@ def test_a_process_whose_parent_has_changed_is_told_so():
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux has a parent-death signal")
 def test_a_process_dies_with_its_parent():
     """However the parent ends."""
-    child = "import os, time; from evolve.worker import die_with_parent; die_with_parent(os.getppid()); print(os.getpid(), flush=True); time.sleep(60)"
+    child = "import os, time; from evolve.evaluation.worker import die_with_parent; die_with_parent(os.getppid()); print(os.getpid(), flush=True); time.sleep(60)"
     parent = f"import os, subprocess, sys; p = subprocess.Popen([sys.executable, '-c', {child!r}], stdout=subprocess.PIPE); print(p.stdout.readline().decode(), flush=True); os._exit(0)"
     pid = int(ran(parent))
     deadline = time.monotonic() + 10
