@@ -23,8 +23,9 @@ from soak import soak
 
 from evolve import task as tasks
 from evolve.evaluation import Job, LocalExecutor, decode_report, encode_job
-from evolve.sandbox import PLAIN, Box, Means
+from evolve.sandbox.box import Box
 from evolve.sandbox.machine.probe import probe
+from evolve.sandbox.means import PLAIN, Means
 from evolve.types import Level, Limits, Program
 
 WANTED = {"numpy_ms": "<= 5", "torch_ms": "<= 13", "two_slots_per_second": ">= 300"}

@@ -6,10 +6,10 @@ import importlib.util
 import sys
 from contextlib import closing
 
-from evolve.devices import find_gpus
+from evolve.devices.inventory import find_gpus
 from evolve.evaluation import Job, LocalExecutor, decode_report, encode_job
-from evolve.sandbox import Means
 from evolve.sandbox.machine.probe import probe
+from evolve.sandbox.means import Means
 from evolve.task import list_bundled, load
 from evolve.types import Evaluation, Outcome, Parameters, Trial
 

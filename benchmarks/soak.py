@@ -11,9 +11,11 @@ from collections.abc import Iterator
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 
-from evolve.sandbox import Box, Means, SessionFailed
+from evolve.sandbox.box import Box
 from evolve.sandbox.inner.excess import apparent
+from evolve.sandbox.means import Means
 from evolve.sandbox.processes import descendants
+from evolve.sandbox.status import SessionFailed
 from evolve.sandbox.walls.cgroup import places
 from evolve.types import Limits, Program
 

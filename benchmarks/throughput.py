@@ -15,8 +15,8 @@ from evolve import task as tasks
 from evolve.campaign import Campaign
 from evolve.config import settings_from
 from evolve.evaluation import LocalExecutor
-from evolve.sandbox import PLAIN, Means
 from evolve.sandbox.machine.probe import probe
+from evolve.sandbox.means import PLAIN, Means
 from evolve.types import Settled
 
 WINDOW = 1000

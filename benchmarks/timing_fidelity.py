@@ -24,14 +24,14 @@ from figures import missed, report
 sys.path.insert(0, str(Path(__file__).parents[1] / "plugins"))
 
 from evolve import Candidate, task
-from evolve.sandbox import Box
+from evolve.sandbox.box import Box
 from evolve.sandbox.machine.probe import probe
 from evolve.statistics import Race
 from evolve.types import Parameters, Task
 from evolve.types import Program as Source
 from evolve_kernel.compiled import CompiledBackend
-from evolve_kernel.problem import Problem, Shape, load
-from evolve_kernel.rounds import Measured, Program, Rounds
+from evolve_kernel.problem import KernelProblem, Shape, load
+from evolve_kernel.rounds import Measured, Rounds
 from evolve_kernel.settings import KernelSettings
 
 WANTED = {"aa_spread": "<= 0.025", "detected": ">= 0.9", "false_alarms": "<= 3"}
@@ -139,7 +139,7 @@ class Bench:
             box.pin([core])
         os.sched_setaffinity(0, {core})
         self._subject = subject
-        self._problem: Problem = load(Path(about.folder), "problem.py")
+        self._problem: KernelProblem = load(Path(about.folder), "problem.py")
         self._settings = KernelSettings(**about.evaluator.settings)
         signature = self._problem.arguments(self._problem.shapes(Parameters(about.parameters))[0])
         self._backend = CompiledBackend(about, self._settings, signature)
@@ -150,9 +150,9 @@ class Bench:
         sides, calls = [], [tuple(self._problem.arguments(self._subject.shape))]
         for box, program in zip(self._boxes, (candidate, anchor), strict=True):
             handle = Candidate(program, self._opener(box), 600.0)
-            sides.append(Program(handle, self._backend.build(handle, calls)))
+            sides.append(self._backend.build(handle, calls))
         rounds = Rounds(self._problem, chosen, [self._subject.shape], np.random.default_rng(seed))
-        return rounds.measured(self._backend, *sides, race=True)
+        return rounds.measure(self._backend, *sides, race=True)
 
     @property
     def first(self) -> int:

@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from evolve.api import PythonTask as Task
     from evolve.api import run
-    from evolve.evaluation import Candidate, TaskModule, evaluator, task_module
+    from evolve.evaluation.candidate import Candidate
+    from evolve.evaluation.evaluator import evaluator
+    from evolve.evaluation.task_code import TaskModule, task_module
     from evolve.hookspecs import hookimpl
     from evolve.report.reading import Campaign
-    from evolve.sandbox import NATIVE_BLOCK, Segment, SessionFailed, Timed, TimingUnavailable, native_source
+    from evolve.sandbox.status import SessionFailed
+    from evolve.sandbox.timing import NATIVE_BLOCK, Segment, Timed, TimingUnavailable, native_source
     from evolve.types import Child, Evaluation, EvolveError, Outcome, Program, Selection, Trial
 
 __version__ = "0.1.0"
@@ -39,15 +42,18 @@ __all__ = [
     "task_module",
 ]
 
-_SANDBOX = ("NATIVE_BLOCK", "Segment", "SessionFailed", "Timed", "TimingUnavailable", "native_source")
-_EVALUATION = ("Candidate", "TaskModule", "evaluator", "task_module")
+_TIMING = ("NATIVE_BLOCK", "Segment", "Timed", "TimingUnavailable", "native_source")
 _MODULES = {
     "Campaign": "evolve.report.reading",
+    "Candidate": "evolve.evaluation.candidate",
+    "SessionFailed": "evolve.sandbox.status",
     "Task": "evolve.api",
+    "TaskModule": "evolve.evaluation.task_code",
+    "evaluator": "evolve.evaluation.evaluator",
     "hookimpl": "evolve.hookspecs",
     "run": "evolve.api",
-    **dict.fromkeys(_EVALUATION, "evolve.evaluation"),
-    **dict.fromkeys(_SANDBOX, "evolve.sandbox"),
+    "task_module": "evolve.evaluation.task_code",
+    **dict.fromkeys(_TIMING, "evolve.sandbox.timing"),
 }
 _CALLED = {"Task": "PythonTask"}
 """Names that their modules call otherwise: `evolve.types.Task` is a task as the engine reads it."""

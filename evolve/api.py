@@ -16,13 +16,13 @@ from typing import Any
 import tomli_w
 
 import evolve.task
-from evolve.atomic_write import atomic_write
 from evolve.campaign import workspace as default_workspace
 from evolve.cli.run import open_models, open_request, search
 from evolve.engine import open_run
 from evolve.report import RecordLine
 from evolve.report.reading import Campaign
 from evolve.run_options import RunOptions
+from evolve.task.folders import write_folder
 from evolve.types import TaskError
 
 _CONSTANTS = (int, float, complex, str, bytes, bool, type(None))
@@ -145,20 +145,14 @@ def _write(target: Path, files: Mapping[str, str], *, replace: bool) -> None:
         raise TaskError(
             f"there is another task at {str(target)!r}. Try: choose another name or folder, or give replace=True"
         )
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with atomic_write(target, replace=replace) as made:
-            for path, text in files.items():
-                (made / path).parent.mkdir(parents=True, exist_ok=True)
-                (made / path).write_text(text, "utf-8")
-            try:
-                evolve.task.load(made)
-            except TaskError as error:
-                raise TaskError(str(error).replace(str(made), str(target))) from None
-    except OSError as error:
-        raise TaskError(
-            f"the task cannot be written to {str(target)!r}: {error.strerror or error}. Try: name a folder that you may write to"
-        ) from error
+    with write_folder(target, replace=replace) as made:
+        for path, text in files.items():
+            (made / path).parent.mkdir(parents=True, exist_ok=True)
+            (made / path).write_text(text, "utf-8")
+        try:
+            evolve.task.load(made)
+        except TaskError as error:
+            raise TaskError(str(error).replace(str(made), str(target))) from None
 
 
 def _evaluator_source(evaluator: Path | str | Callable[..., Any]) -> str:

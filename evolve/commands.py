@@ -8,20 +8,21 @@ from dataclasses import dataclass, replace
 
 import evolve.task
 from evolve.atomic_write import atomic_write
-from evolve.campaign import Campaign, log_path, workspace
-from evolve.campaign.fitting import budget_of
+from evolve.campaign import Campaign, log_path, logs, workspace
+from evolve.campaign.settings import budget_of
 from evolve.cli.errors import INTERRUPTED
 from evolve.cli.machine import devices_option, grant_devices, sandbox_option
 from evolve.cli.output import CELL, brief, debug_option, emit, facts, flat, json_option, one_line, say, table
 from evolve.cli.progress import print_warnings
 from evolve.cli.record import open_program
 from evolve.cli.run import open_models
-from evolve.devices import Grant
+from evolve.devices.leases import EVERYTHING, Grant
 from evolve.engine import RunRequest, Unwatched, open_executor, open_run
+from evolve.engine.dispatcher import trial_seed
 from evolve.engine.isolation import WantedLevel, confine
 from evolve.engine.isolation import wanted_level as choose_isolation
-from evolve.engine.jobs import trial_seed
 from evolve.evaluation import Description, Job, Report, decode_report, encode_job
+from evolve.hookspecs import ExecutorRequest
 from evolve.measuring import Submits
 from evolve.plugins import Plugins
 from evolve.plugins import load as load_plugins
@@ -111,5 +112,6 @@ class Worker:
 @contextmanager
 def open_worker(task: Task, wish: WantedLevel) -> Iterator[Worker]:
     """Starts a worker that is isolated as `--sandbox` wishes, and closes it afterwards; raises `SandboxError`, `TaskError`."""
-    with open_executor(task, 1, confine(task, wish).means, workspace()) as executor:
+    wanted = ExecutorRequest(task, 1, confine(task, wish).means, logs(workspace()), EVERYTHING)
+    with open_executor(load_plugins(), wanted) as executor:
         yield Worker(executor, executor.describe())

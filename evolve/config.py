@@ -4,6 +4,7 @@ An unknown key is an error with its path; every key has a reader."""
 
 import copy
 import json
+import tomllib
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Literal, get_args
 
@@ -18,10 +19,9 @@ from pydantic import (
     model_validator,
 )
 
-from evolve.assignments import parse_assignment, put_value
-from evolve.evaluation.machine import usable_cores
+from evolve.devices.inventory import usable_cores
 from evolve.stop import Resource
-from evolve.types import PROPOSE, PURPOSES, ConfigError, Level
+from evolve.types import PROPOSE, PURPOSES, ConfigError, Level, Scalar
 from evolve.types.errors import did_you_mean
 from evolve.types.secrets import place_of_key
 
@@ -364,8 +364,46 @@ def settings_from(values: Mapping[str, Any], assignments: Iterable[str] = ()) ->
                 "Try: evolve run TASK"
             )
         path = ["parameters", *path[1:]] if path[0] == "task" else path
-        put_value(tree, path, value, assignment)
+        _put_value(tree, path, value, assignment)
     return validate_settings(tree)
+
+
+def parse_assignment(text: str) -> tuple[list[str], Any]:
+    """Returns the path and the value of `a.b=c`, which is read as TOML where it is TOML and as a text otherwise. Raises `ConfigError`."""
+    key, sign, value = text.partition("=")
+    path = [part.strip() for part in key.split(".")]
+    if not sign or not all(path):
+        raise ConfigError(f"a setting is written key=value, got {text!r}. Try: for example --set archive.islands=2")
+    try:
+        read = tomllib.loads(f"value = {value}")
+    except (tomllib.TOMLDecodeError, RecursionError):  # the latter: too many brackets within each other
+        return path, value.strip()
+    return path, read["value"] if len(read) == 1 else value.strip()
+
+
+def _put_value(tree: dict[str, Any], path: list[str], value: Any, text: str) -> None:
+    """Puts a value into nested values; `text` is what a person wrote. Raises `ConfigError`."""
+    for part in path[:-1]:
+        inner = tree.setdefault(part, {})
+        if not isinstance(inner, dict):
+            raise ConfigError(f"{part!r} in {text!r} is a value, not a table. Try: set {part}=...")
+        tree = inner
+    tree[path[-1]] = value
+
+
+def parse_parameters(assignments: Iterable[str]) -> dict[str, Scalar]:
+    """Returns the task's parameters of `--set task.KEY=VALUE` where there is no campaign, the later ones winning; raises
+    `ConfigError`."""
+    found: dict[str, Scalar] = {}
+    for assignment in assignments:
+        path, value = parse_assignment(assignment)
+        if path[0] != "task" or len(path) != 2 or not isinstance(value, bool | int | float | str):
+            raise ConfigError(
+                f"without a campaign only parameters of the task can be set, each to a number, a text or true/false, got {assignment!r}. "
+                "Try: --set task.KEY=VALUE"
+            )
+        found[path[1]] = value
+    return found
 
 
 def validate_settings(tree: Mapping[str, Any]) -> Settings:
@@ -387,6 +425,19 @@ def restore_settings(values: Mapping[str, Any]) -> Settings:
     return validate_settings(kept)
 
 
+_WANTED = {
+    **dict.fromkeys(("int_parsing", "int_type", "int_from_float"), "a whole number"),
+    **dict.fromkeys(("float_parsing", "float_type"), "a number"),
+    **dict.fromkeys(("bool_parsing", "bool_type"), "true or false"),
+    **dict.fromkeys(("literal_error", "enum"), "{expected}"),
+    "string_type": "a text",
+    "greater_than_equal": "at least {ge:g}",
+    "greater_than": "more than {gt:g}",
+    "less_than_equal": "at most {le:g}",
+}
+"""By pydantic's name of an error: the values that the setting takes."""
+
+
 def _explain(error: ValidationError) -> str:
     first = error.errors()[0]
     path = [str(part) for part in first["loc"]]
@@ -399,6 +450,8 @@ def _explain(error: ValidationError) -> str:
             f"setting {where!r} is a list, such as '{example}', got {first['input']!r}. Try: --set {where}='{example}'"
         )
     got = "" if isinstance(first["input"], Mapping) else f", got {first['input']!r}"
+    if wanted := _WANTED.get(first["type"]):
+        return f"setting {where!r} is {wanted.format(**first.get('ctx', {}))}{got}. {_REMEDY}"
     return f"setting {where!r}: {first['msg'].removeprefix('Value error, ')}{got}. {_REMEDY}"
 
 

@@ -7,8 +7,8 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from evolve.evaluation.interpreter import worker_environment
-from evolve.evaluation.machine import environment, processor
+from evolve.evaluation.provenance import environment, processor
+from evolve.evaluation.spawner import worker_environment
 from evolve.hookspecs import hookimpl
 from evolve.types import Section, Selection, Task
 

@@ -15,8 +15,8 @@ from evolve.types import Program, Section, Selection, Task, Traits
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-    from evolve.devices import Grant
-    from evolve.sandbox import Means
+    from evolve.devices.leases import Grant
+    from evolve.sandbox.means import Means
 
 hookspec = pluggy.HookspecMarker("evolve")
 hookimpl = pluggy.HookimplMarker("evolve")

@@ -4,12 +4,14 @@ Invariant: every call into a plugin passes `guarded`, so that whatever it raises
 
 import importlib
 import json
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import Distribution, EntryPoint, entry_points
-from typing import Any, Generic, TypeVar, cast
+from operator import itemgetter
+from typing import Any, Generic, TypeVar
 
 import pluggy
+from pydantic import ValidationError
 
 import evolve
 from evolve import hookspecs
@@ -28,7 +30,6 @@ from evolve.types.errors import did_you_mean
 
 BUNDLED = (
     "evolve.evaluators",
-    "evolve.executors",
     "evolve.operators",
     "evolve.strategies",
     "evolve.models",
@@ -135,12 +136,13 @@ class Plugins:
         """Returns the operators that a campaign with this strategy has: those that are wanted, else the strategy's default. `models`: it has models
         that propose. Raises `ConfigError`."""
         free = _find("strategy", strategy, self.strategies).entry.history_free_operators
+        default = _default_operators((one.entry for one in self.operators.values()), free, models)
         for name in wanted:
             entry = _find("operator", name, self.operators).entry
             if free and not entry.history_free:
                 raise ConfigError(
                     f"strategy {strategy!r} is a baseline and uses history-free operators only, got {name!r}. "
-                    f"Try: use one of {', '.join(self._default(free, models))}, or another strategy"
+                    f"Try: use one of {', '.join(default)}, or another strategy"
                 )
             if entry.needs_model and not models:
                 raise ConfigError(
@@ -150,7 +152,7 @@ class Plugins:
                 raise ConfigError(
                     f"operator {name!r} is asked by the engine, and no strategy may. Try: leave it out of operators.names, and set lessons.every"
                 )
-        return tuple(wanted) or self._default(free, models)
+        return tuple(wanted) or default
 
     def usable(self, names: Sequence[str], seed: Program, seconds: float | None) -> tuple[str, ...]:
         """Returns those of a campaign's default operators that are meant for such a task: for a seed that is evaluated in so many seconds (None: not
@@ -158,45 +160,42 @@ class Plugins:
         found = [name for name in names if _is_meant_for(self.operators[name].entry, seed, seconds)]
         return tuple(found or names)
 
-    def _default(self, free: bool, models: bool) -> tuple[str, ...]:
-        entries = [registered.entry for registered in self.operators.values()]
-        able = [entry for entry in entries if (models or not entry.needs_model) and not entry.scheduled]
-        return tuple(entry.name for entry in able if (entry.history_free if free else entry.embedded))
-
     def prompt_sections(self, task: Task, selection: Selection) -> tuple[Section, ...]:
         """Returns the plugins' sections of a prompt, in the order of their names."""
-        given = {"task": task, "selection": selection}
         found: list[Section] = []
-        for hook in sorted(self.manager.hook.prompt_sections.get_hookimpls(), key=lambda hook: hook.plugin_name):
-            sections: Sequence[Section] = guarded(
-                hook.plugin_name, cast(Any, hook.function), *(given[name] for name in hook.argnames)
-            )
+        # By name, so that a prompt does not depend on the order in which plugins were loaded.
+        for plugin, sections in sorted(
+            _call_hook(self.manager.hook.prompt_sections, task=task, selection=selection), key=itemgetter(0)
+        ):
             if not isinstance(sections, Sequence) or not all(isinstance(section, Section) for section in sections):
                 raise PluginError(
-                    f"plugin {hook.plugin_name!r}: prompt_sections returned {sections!r:.80}, wanted Sections. Try: mend the plugin, or do without it"
+                    f"plugin {plugin!r}: prompt_sections returned {sections!r:.80}, wanted Sections. Try: mend the plugin, or do without it"
                 )
             found.extend(sections)
         return tuple(found)
 
     def screen(self, task: Task, program: Program, parents: Sequence[Program]) -> str | None:
         """Returns the first reason that a plugin has not to evaluate the program."""
-        for hook in self.manager.hook.screen_program.get_hookimpls():
-            reason = guarded(hook.plugin_name, hook.function, *_order_arguments(hook.argnames, task, program, parents))
-            if reason:
-                return f"{hook.plugin_name}: {reason}"
-        return None
+        reasons = _call_hook(self.manager.hook.screen_program, task=task, program=program, parents=parents)
+        return next((f"{plugin}: {reason}" for plugin, reason in reasons if reason), None)
+
+
+def _call_hook(hook: Any, **given: Any) -> Iterator[tuple[str, Any]]:
+    """Yields each plugin that implements a hook, and what it returns; a plugin may leave out arguments that it does not need."""
+    for implementation in hook.get_hookimpls():
+        arguments = [given[name] for name in implementation.argnames]
+        yield implementation.plugin_name, guarded(implementation.plugin_name, implementation.function, *arguments)
+
+
+def _default_operators(entries: Iterable[OperatorEntry], free: bool, models: bool) -> tuple[str, ...]:
+    able = [entry for entry in entries if (models or not entry.needs_model) and not entry.scheduled]
+    return tuple(entry.name for entry in able if (entry.history_free if free else entry.embedded))
 
 
 def _is_meant_for(entry: OperatorEntry, seed: Program, seconds: float | None) -> bool:
     if entry.embedded_suffixes and not any(path.endswith(entry.embedded_suffixes) for path in seed.files):
         return False
     return seconds is None or entry.embedded_below_seconds is None or seconds < entry.embedded_below_seconds
-
-
-def _order_arguments(names: Sequence[str], task: Task, program: Program, parents: Sequence[Program]) -> list[Any]:
-    """A hook may leave out arguments that it does not need."""
-    given = {"task": task, "program": program, "parents": parents}
-    return [given[name] for name in names]
 
 
 def _find(kind: str, name: str, known: Mapping[str, Registered[Entry]]) -> Registered[Entry]:
@@ -215,35 +214,24 @@ def _check_settings(found: Registered[Any], settings: Mapping[str, Any]) -> Mapp
         if settings:
             raise ConfigError(f"{name!r} has no settings, got {', '.join(settings)}. Try: leave them out")
         return {}
-    if model.model_config.get("extra") != "allow":
-        _refuse_unknown(name, settings, model.model_fields)
+    # pydantic ignores keys that a model does not have, unless the model says otherwise; here they are errors.
+    unknown = next((key for key in settings if key not in model.model_fields), None)
+    if unknown is not None and model.model_config.get("extra") != "allow":
+        near = did_you_mean(unknown, model.model_fields)
+        raise ConfigError(f"{name!r} has no setting {unknown!r}.{near} Try: correct it, or leave it out")
     try:
         return dict(model.model_validate(dict(settings)).model_dump())
-    except ValueError as error:
-        line = _first_line(error)
-        remedy = "" if "Try: " in line else ". Try: correct them"
-        raise ConfigError(f"the settings of {name!r} are not usable: {line}{remedy}") from error
+    except ValidationError as error:
+        reasons = "; ".join(_format_reason(item["loc"], item["msg"], item["input"]) for item in error.errors())
+        remedy = "" if "Try: " in reasons else ". Try: correct them"
+        raise ConfigError(f"the settings of {name!r} are not usable: {reasons}{remedy}") from error
 
 
-def _refuse_unknown(name: str, settings: Mapping[str, Any], known: Collection[str]) -> None:
-    """pydantic ignores keys that a model does not have, unless the model says otherwise; here they are errors."""
-    for key in settings:
-        if key not in known:
-            raise ConfigError(
-                f"{name!r} has no setting {key!r}.{did_you_mean(key, known)} Try: correct it, or leave it out"
-            )
-
-
-def _first_line(error: ValueError) -> str:
-    """pydantic's report without its links: `key: what is wrong, got value`; what is wrong with several keys together names them itself."""
-    details: list[Any] = error.errors() if hasattr(error, "errors") else [{"loc": (), "msg": str(error), "input": None}]
-    return "; ".join(map(_complaint, details))
-
-
-def _complaint(item: Mapping[str, Any]) -> str:
-    reason: str = item["msg"].removeprefix("Value error, ")
-    key = ".".join(map(str, item["loc"]))
-    return f"{key}: {reason}, got {item['input']!r}" if key else reason
+def _format_reason(place: Sequence[int | str], message: str, got: object) -> str:
+    """Returns `key: what is wrong, got value`; what is wrong with several keys together names them itself."""
+    reason = message.removeprefix("Value error, ")
+    key = ".".join(map(str, place))
+    return f"{key}: {reason}, got {got!r}" if key else reason
 
 
 def _release(plugin: str) -> str | None:
@@ -298,9 +286,8 @@ def _register(manager: pluggy.PluginManager, name: str, load_module: Callable[[]
 
 def _entries(hook: Any, kind: type[Entry]) -> dict[str, Registered[Entry]]:
     found: dict[str, Registered[Entry]] = {}
-    for implementation in hook.get_hookimpls():
-        plugin = implementation.plugin_name
-        for entry in guarded(plugin, implementation.function):
+    for plugin, entries in _call_hook(hook):
+        for entry in entries:
             if not isinstance(entry, kind):
                 raise PluginError(
                     f"plugin {plugin!r}: {hook.name} returned a {type(entry).__name__}, wanted {kind.__name__}. "

@@ -6,11 +6,10 @@ import threading
 from collections.abc import Callable, Mapping, Sequence, Set
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from numpy.random import Generator
 
-from evolve.archive import Archive
 from evolve.bounded_cache import BoundedCache
 from evolve.types import (
     Asked,
@@ -28,7 +27,6 @@ from evolve.types import (
     Progress,
     Prompt,
     Propose,
-    Rearrange,
     Record,
     RecordId,
     Reply,
@@ -45,6 +43,10 @@ from evolve.types import (
     Usage,
     Wait,
 )
+
+# Protocols are imported by everything; what implements them is named for its type alone.
+if TYPE_CHECKING:
+    from evolve.archive import Archive
 
 
 class History(Protocol):
@@ -100,7 +102,7 @@ class View(Protocol):
     @property
     def task(self) -> Task: ...
     @property
-    def archive(self) -> Archive: ...
+    def archive(self) -> "Archive": ...
     @property
     def history(self) -> History: ...
     @property
@@ -127,9 +129,8 @@ class View(Protocol):
 class Strategy(Protocol):
     """Decides what to do next and learns from what happened. Main thread; never blocks."""
 
-    def ask(self, view: View, rng: Generator) -> Propose | Measure | Rearrange | Wait:
-        """The next action. Changes no state: the same view and rng give the same action. What it rearranges is done at once, and then it
-        is asked again; each island once, before it asks for something else or waits."""
+    def ask(self, view: View, rng: Generator) -> Propose | Measure | Wait:
+        """Returns the next action. Changes no state: the same view and rng give the same action."""
 
     def tell(self, event: Event) -> None:
         """The only place where state changes; replay calls it with the same events."""

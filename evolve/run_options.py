@@ -4,28 +4,25 @@ Settings of a new campaign come from a campaign file, then from the options, the
 No process is started and no file written here; whatever is wrong with the options is found here."""
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import evolve.task
-from evolve.assignments import parse_assignment
 from evolve.campaign import Campaign
 from evolve.campaign import file as campaign_file
 from evolve.campaign.campaign import best_confirmed
-from evolve.campaign.fitting import budget_of, check_deterministic, try_settings, with_resource, with_templates
-from evolve.campaign.retuning import retune
-from evolve.campaign.spending import check_priced, check_spendable
+from evolve.campaign.settings import budget_of, retune, try_settings, with_resource, with_templates
 from evolve.campaign.workspace import new_path
 from evolve.config import Settings, settings_from, validate_settings
-from evolve.devices import EVERYTHING, Grant
+from evolve.devices.leases import EVERYTHING, Grant
 from evolve.engine import RunRequest
 from evolve.engine.isolation import wanted_level
 from evolve.model_specs import check_models, parse_models, place_models, read_campaign_file
 from evolve.plugins import Plugins
 from evolve.stop import Budget
-from evolve.types import ConfigError, Scalar, Task, TaskError
+from evolve.types import ConfigError, Task, TaskError
 
 _LEAST_SECONDS = 1.0
 """Seconds of a budget that are worth a run: starting the workers takes as long."""
@@ -55,7 +52,7 @@ class RunOptions:
 
 def plan_new(options: RunOptions, plugins: Plugins, home: Path, devices: Grant = EVERYTHING) -> RunRequest:
     """Returns the run of a new campaign in the workspace `home`; raises `ConfigError` or `TaskError`."""
-    values = merge_settings(_read_file(options, plugins), _read_options(options, plugins))
+    values = merge_settings(_read_file(options, plugins), read_options(options, plugins))
     if "task" not in values:
         raise ConfigError("there is no TASK. Try: name one (evolve task list), or go on with a campaign (--continue)")
     name = options.name
@@ -67,7 +64,6 @@ def plan_new(options: RunOptions, plugins: Plugins, home: Path, devices: Grant =
     settings = with_resource(settings, task, plugins)
     try_settings(settings, task, plugins)
     check_models(settings.models.members, plugins)
-    check_deterministic(settings, budget_of(settings, task))
     if name is None and options.task and Path(options.task).is_file() and task.one_file:
         # A person who names the file looks for its name, where the task's may be that of its folder.
         name = new_path(home, Path(options.task).stem, None).stem
@@ -82,7 +78,8 @@ def _read_file(options: RunOptions, plugins: Plugins) -> dict[str, Any]:
     return {} if options.file is None else read_campaign_file(Path(options.file), plugins)
 
 
-def _read_options(options: RunOptions, plugins: Plugins) -> dict[str, Any]:
+def read_options(options: RunOptions, plugins: Plugins) -> dict[str, Any]:
+    """Returns the settings that options give, without those of `--set` and of a campaign file; raises `ConfigError`."""
     members = [one.model_dump(mode="json", exclude_unset=True) for one in parse_models(options.models, plugins)]
     given: dict[str, Any] = {
         "task": options.task,
@@ -122,7 +119,7 @@ def plan_more(options: RunOptions, campaign: Campaign, home: Path, devices: Gran
     settings, plugins = campaign.settings.model_dump(mode="json"), campaign.plugins
     given = {
         key: value
-        for key, value in _read_options(options, plugins).items()
+        for key, value in read_options(options, plugins).items()
         if key in ("budget", "workers", "sandbox", "models", "trackers")
     }
     if "models" in given and not campaign.settings.models.members:
@@ -137,10 +134,8 @@ def plan_more(options: RunOptions, campaign: Campaign, home: Path, devices: Gran
     changed = validate_settings({**settings, **changes})
     # The budget that the campaign began with has its dates already; only a new one is read again.
     budget = budget_of(changed, task) if "budget" in changes else campaign.budget
-    check_priced(budget, changed.models.members, plugins.model_kind)
-    check_spendable(budget, changed.models.members)
+    try_settings(changed, task, plugins, budget)
     check_models(changed.models.members, plugins)
-    check_deterministic(changed, budget)
     _check_something_is_left(budget, campaign)
     wanted = wanted_level(changes.get("sandbox"), campaign.settings.sandbox)
     return RunRequest(changed, task, plugins, home, campaign.name, campaign, changes, wanted, devices)
@@ -214,18 +209,3 @@ def find_task(campaign: Campaign, reference: str | None) -> Path:
             f"the folder of task {campaign.task.name!r} is gone: it was {place}. "
             f"Try: say where it is now, evolve run PATH --continue {campaign.name}"
         ) from error
-
-
-def parse_parameters(assignments: Iterable[str]) -> dict[str, Scalar]:
-    """Returns the task's parameters of `--set task.KEY=VALUE` where there is no campaign, the later ones winning; raises
-    `ConfigError`."""
-    found: dict[str, Scalar] = {}
-    for assignment in assignments:
-        path, value = parse_assignment(assignment)
-        if path[0] != "task" or len(path) != 2 or not isinstance(value, bool | int | float | str):
-            raise ConfigError(
-                f"without a campaign only parameters of the task can be set, each to a number, a text or true/false, got {assignment!r}. "
-                "Try: --set task.KEY=VALUE"
-            )
-        found[path[1]] = value
-    return found

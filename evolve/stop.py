@@ -1,4 +1,4 @@
-"""Budgets: what ends a campaign, as values and as a person writes them. `a | b` ends with the first one that is spent, `a & b` with the last.
+"""Budgets: what ends a campaign, as values and as a person writes them. `a | b` ends with the first one that is spent.
 
 A budget is a pure function of what was spent, of the best confirmed fitness and of the time that it is given: it reads no clock and keeps
 no state. A resource is one row of `RESOURCES`, and how it is written is rows of `UNITS`. Only what treats a resource specially names it
@@ -8,7 +8,7 @@ elsewhere: the scheduler, which never overshoots programs, the costs of the band
     ├── Amount     a number of programs, tokens, seconds, ...: `500programs`, `60s`, `5usd`
     ├── Until      a moment: `until=07:30`, `until=2026-11-22T07:30+01:00`
     ├── Target     a confirmed fitness: `fitness=2.6`
-    └── Combined   a | b, a & b
+    └── Combined   a | b
 """
 
 import math
@@ -58,9 +58,6 @@ class Budget(ABC):
 
     def __or__(self, other: "Budget") -> "Budget":
         return Combined((self, other))
-
-    def __and__(self, other: "Budget") -> "Budget":
-        return Combined((self, other), ends_with_last=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,36 +177,28 @@ class Target(Budget):
 
 @dataclass(frozen=True, slots=True)
 class Combined(Budget):
-    """Spent as soon as one of `budgets` is, or, where it `ends_with_last`, when each of them is. Without any, it is never spent."""
+    """Spent as soon as one of `budgets` is. Without any, it is never spent."""
 
     budgets: tuple[Budget, ...]
-    ends_with_last: bool = False
 
     def used(self, progress: Progress, best: float | None, now: float) -> float:
-        shares = [budget.used(progress, best, now) for budget in self.budgets]
-        return min(shares) if self.ends_with_last else max(shares, default=0.0)
+        return max((budget.used(progress, best, now) for budget in self.budgets), default=0.0)
 
     def affords(self, progress: Progress) -> bool:
-        return (any if self.ends_with_last else all)(budget.affords(progress) for budget in self.budgets)
+        return all(budget.affords(progress) for budget in self.budgets)
 
     def remaining(self, progress: Progress, best: float | None, now: float) -> str:
-        return self._join(" and ", " or ", [budget.remaining(progress, best, now) for budget in self.budgets])
+        return " or ".join(budget.remaining(progress, best, now) for budget in self.budgets) or "no limit"
 
     def seconds_left(self, progress: Progress, now: float) -> float | None:
         left = [budget.seconds_left(progress, now) for budget in self.budgets]
-        timed = [seconds for seconds in left if seconds is not None]
-        if self.ends_with_last:
-            return max(timed) if len(timed) == len(left) else None
-        return min(timed, default=None)
+        return min((seconds for seconds in left if seconds is not None), default=None)
 
     def leaves(self) -> tuple[Budget, ...]:
         return tuple(leaf for budget in self.budgets for leaf in budget.leaves())
 
     def __str__(self) -> str:
-        return self._join(" & ", " | ", [str(budget) for budget in self.budgets])
-
-    def _join(self, last: str, first: str, parts: list[str]) -> str:
-        return f"({last.join(parts)})" if self.ends_with_last else first.join(parts) or "no limit"
+        return " | ".join(map(str, self.budgets)) or "no limit"
 
 
 def any_of(budgets: Iterable[Budget]) -> Budget:

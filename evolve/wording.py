@@ -4,24 +4,30 @@ The same fact reads the same in the live table, at the end of a run, in `show` a
 
 from collections.abc import Mapping, Sequence
 
-from evolve.campaign import ModelFailures
+from evolve import report
+from evolve.campaign import Campaign, ModelFailures
+from evolve.log import writer
 from evolve.report import (
     AnchorGap,
     Best,
     CaseScore,
     Closest,
     FrontLine,
+    LineageStep,
     MissedLine,
     ObjectiveLine,
-    Ratio,
+    RecordLine,
     Yield,
     nearest,
 )
-from evolve.report.best import Kept, KeptLine
+from evolve.report.best import Kept, KeptLine, Ratio
 from evolve.report.best import kept as what_is_kept
 from evolve.sandbox.output import brief, one_line
-from evolve.types import Fitness, Task, Trust
+from evolve.stop import spelled
+from evolve.types import Fitness, Outcome, Trust
 
+Facts = list[tuple[str, str]]
+"""Labels and texts."""
 _REASON = 200
 """Characters of why a call failed."""
 
@@ -53,6 +59,13 @@ def level(isolation: str, *, weaker: bool = False) -> str:
     """Returns the isolation level alone of an executor's line, `reduced: a process of its own, ...`; marked where it is weaker than the
     campaign's best."""
     return (isolation.partition(":")[0] or "unknown") + (" (weaker)" if weaker else "")
+
+
+def evidence(line: RecordLine | LineageStep) -> tuple[str, str]:
+    """Returns who computed a score, and its isolation level; dashes where a proposal was screened, so that nothing was evaluated."""
+    if line.outcome == Outcome.SCREENED:
+        return "-", "-"
+    return line.trust, level(line.isolation, weaker=line.weaker)
 
 
 def score(best: Best, fitness: Fitness) -> str:
@@ -101,16 +114,12 @@ def _anchor(gap: AnchorGap, fitness: Fitness) -> str:
 
 def objective(line: ObjectiveLine) -> str:
     """Formats an objective: `length 2.552 (max)`."""
-    return f"{line.name} {_objective_number(line)} ({line.direction})"
+    return f"{line.name} {objective_number(line)} ({line.direction})"
 
 
-def _objective_number(line: ObjectiveLine) -> str:
+def objective_number(line: ObjectiveLine) -> str:
+    """Formats the value of an objective with its digits."""
     return f"{line.value:.{line.digits}g}"
-
-
-def objective_columns(lines: Sequence[ObjectiveLine]) -> tuple[str, ...]:
-    """Returns the values alone, for a table."""
-    return tuple(map(_objective_number, lines))
 
 
 def front(line: FrontLine) -> str:
@@ -133,14 +142,6 @@ def missed(line: MissedLine) -> str:
     bounds = [f"at least {line.at_least:g}"] if line.at_least is not None else []
     bounds += [f"at most {line.at_most:g}"] if line.at_most is not None else []
     return f"{line.metric} {line.value:.6g}, wanted {' and '.join(bounds)}"
-
-
-def promotion(task: Task, *, certified: bool, better: bool, promoted: bool) -> str:
-    """Returns whether a program is promoted: by its held-out cases, or where the task's answer is one proven object, by a proof of a value better than
-    the seed's."""
-    if task.promotion == "certificate":
-        return "yes, by its certificate" if certified and better else "no"
-    return "yes" if promoted else "no"
 
 
 def held_out(best: Best, wanted: Sequence[str], fitness: Fitness) -> str:
@@ -169,11 +170,6 @@ def lost(found: Kept) -> str:
 
 def kept(found: Kept) -> str:
     """Formats what is kept: `held-out cases keep 63% of the gain on average, but less than half of it is left on 2 of 5: n=29 (15%); n=32 (equal to the seed)`."""
-    return kept_on_average(found) + (_lost_cases(found) if found.verdict == "holds" else "")
-
-
-def kept_on_average(found: Kept) -> str:
-    """Formats what is kept without the cases, where these stand beside it."""
     left = share(found.share or 0.0)
     told = {
         "holds": f"held-out cases keep {left} of the gain on average",
@@ -181,7 +177,8 @@ def kept_on_average(found: Kept) -> str:
         "gone": "all of the gain is gone on held-out cases: on average the program is no better than the seed there",
         None: f"{len(found.lines)} of {counted(found.wanted, 'held-out case')} measured",
     }
-    return told[found.verdict]
+    # Where most of the gain is gone, naming the cases that lost it would name nearly all.
+    return told[found.verdict] + (_lost_cases(found) if found.verdict == "holds" else "")
 
 
 def _lost_cases(found: Kept) -> str:
@@ -268,3 +265,57 @@ def format_causes(causes: Mapping[str, int]) -> str:
 def _failures(line: ModelFailures) -> str:
     why = brief(one_line(" | ".join(line.error.splitlines())), _REASON)
     return f"{one_line(line.model)}: {line.failed:,} of {counted(line.calls, 'call')} failed, at last: {why}"
+
+
+def format_yields(campaign: Campaign, tally: report.Tally) -> Facts:
+    """Returns how programs ended, and a line for each operator with what it brought."""
+    operators = yields(tally.operators, tally.reflections, report.lessons_learnt(campaign))
+    return [("outcomes", outcomes(tally.outcomes)), ("operators", operators)]
+
+
+def format_left_out(left_out: Mapping[str, str]) -> Facts:
+    """Returns the operators that are not asked, with the reason of each; nothing where all are."""
+    rows = [f"{name}: {one_line(why)}" for name, why in left_out.items()]
+    return [("left out", "\n".join(rows))] if rows else []
+
+
+def format_costs(campaign: Campaign, tally: report.Tally) -> Facts:
+    """Returns what models brought, how many of their calls failed and why, and what all have cost; nothing where a campaign has none."""
+    models, calls = tally.models, campaign.state.calls
+    rows = [("models", yields(models))] if models else []
+    rows += [("failed", failures(calls.failures()))] if calls.failed else []
+    rows += [("retries", failed_requests(calls.retries))] if calls.retries else []
+    called = campaign.state.progress.calls or campaign.settings.models.members
+    return [*rows, ("spent", format_spent(campaign))] if called else rows
+
+
+def format_spent(campaign: Campaign) -> str:
+    """Formats what models have spent, without what they have not: `214 calls (3 failed, 12 requests failed), 512,300 tokens, 1.23 usd`."""
+    progress, calls = campaign.state.progress, campaign.state.calls
+    failures = [f"{calls.failed:,} failed"] if calls.failed else []
+    failures += [f"{counted(calls.failed_requests, 'request')} failed"] if calls.failed_requests else []
+    made = spelled("calls", progress.calls) + (f" ({', '.join(failures)})" if failures else "")
+    return ", ".join([made, spelled("tokens", progress.tokens), *format_money(progress.money, progress.gpu_seconds)])
+
+
+def format_money(money: float, gpu_seconds: float) -> list[str]:
+    """Returns the texts of the amounts that are not zero."""
+    parts = [spelled("money", money)] if money else []
+    return [*parts, spelled("gpu_seconds", gpu_seconds)] if gpu_seconds else parts
+
+
+def format_waiting(campaign: Campaign) -> Facts:
+    """Returns how many calls are in flight, and how many wait for their turn; nothing where none does."""
+    calls = report.pending_calls(campaign)
+    queued = f", {calls.queued:,} waiting" if calls.queued else ""
+    return [("calls", f"{counted(calls.in_flight, 'call')} in flight{queued}")] if calls.in_flight else []
+
+
+def format_paused(campaign: Campaign) -> Facts:
+    """Returns that a person has paused the campaign, and how it goes on; nothing where nobody has."""
+    if not campaign.state.paused:
+        return []
+    if writer(campaign.log.path) is None:
+        go_on = f"evolve run --continue {campaign.name} goes on"
+        return [("state", f"no run is under way: the last one ended while it was paused; {go_on}")]
+    return [("state", f"paused: nothing new is started until evolve campaign unpause {campaign.name}")]

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import evolve.task
 from evolve.evaluation import Job, LocalExecutor, encode_job
-from evolve.sandbox import PLAIN
 from evolve.sandbox.machine.probe import probe
+from evolve.sandbox.means import PLAIN
 
 JOBS = 100
 SLOTS = 2

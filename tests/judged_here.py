@@ -9,7 +9,7 @@ from typing import Any
 from evolve.evaluation import Job, Report
 from evolve.evaluation.cascade import evaluate_job, prepare
 from evolve.protocols import Evaluator
-from evolve.sandbox import Box
+from evolve.sandbox.box import Box
 from evolve.types import Parameters, Task, Trial
 
 Judged = Callable[..., Report]

@@ -20,7 +20,12 @@ ROLES = ("engine", "spawner", "worker", "template")
 def family(engine: int) -> Mapping[str, Sequence[int]]:
     """The pids that live, by their role. Of a template in namespaces of its own both processes may be killed: the outer one, and the first inside."""
     spawners = [pid for pid in children(engine) if b"evolve.evaluation.spawner" in content(pid, "cmdline")]
-    workers = [pid for spawner in spawners for pid in children(spawner) if b"evolve.worker" in content(pid, "cmdline")]
+    workers = [
+        pid
+        for spawner in spawners
+        for pid in children(spawner)
+        if b"evolve.evaluation.worker" in content(pid, "cmdline")
+    ]
     outer = [pid for worker in workers for pid in children(worker)]
     inner = [
         pid for each in outer for pid in children(each) if b"\t1\n" in content(pid, "status").partition(b"NSpid:")[2]

@@ -20,7 +20,7 @@ from evolve.campaign import Campaign
 from evolve.cli.model import answers_of
 from evolve.config import settings_from
 from evolve.engine import Ending, Unwatched, run
-from evolve.engine.metering import Member, Members
+from evolve.engine.members import Member, Members
 from evolve.evaluation import decode_job
 from evolve.model_specs import read_campaign_file
 from evolve.models.cassette import RecordedAnswer, add_answers, read_recording

@@ -90,7 +90,7 @@ def words(pid: int) -> str:
 
 def judging(pid: int) -> bool:
     """Whether this is a judge worker, and a candidate's process runs below it."""
-    return "evolve.worker" in words(pid) and len(descendants(pid)) >= 2
+    return "evolve.evaluation.worker" in words(pid) and len(descendants(pid)) >= 2
 
 
 def told(pid: int) -> str:
@@ -151,7 +151,7 @@ def seen(place: Path) -> Iterator[Seen]:
         time.sleep(0.5)  # until a template has forked its candidate, where it has one of its own
         everyone = descendants(engine.pid)
         (spawner,) = (pid for pid in everyone if "evolve.evaluation.spawner" in words(pid))
-        (worker,) = (pid for pid in everyone if "evolve.worker" in words(pid))
+        (worker,) = (pid for pid in everyone if "evolve.evaluation.worker" in words(pid))
         (outer,) = children(worker)
         pids = [str(pid) for pid in (engine.pid, *everyone)]
         looked = subprocess.run(

@@ -2,10 +2,28 @@
 
 import pytest
 
-from evolve.campaign.fitting import with_templates
-from evolve.config import Settings, restore_settings, settings_from
-from evolve.evaluation.machine import usable_cores
+from evolve.campaign.settings import with_templates
+from evolve.config import Settings, parse_assignment, restore_settings, settings_from
+from evolve.devices.inventory import usable_cores
 from evolve.types import ConfigError
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a.b=1", (["a", "b"], 1)),
+        ("a=1.5", (["a"], 1.5)),
+        ("a=true", (["a"], True)),
+        ("a=[1, 2]", (["a"], [1, 2])),
+        ("a=some words", (["a"], "some words")),
+        ("a=1\nb = 2", (["a"], "1\nb = 2")),
+        ('a="1"', (["a"], "1")),
+        ("a==", (["a"], "=")),
+    ],
+)
+def test_assignments_are_toml_values_or_words(text, expected):
+    """What is no TOML value is a string."""
+    assert expected == parse_assignment(text)
 
 
 def test_defaults_need_nothing_but_a_task():
@@ -46,16 +64,20 @@ def test_task_assignments_are_parameters():
             ['archive.axes=[{name="a", low=0, high=1, bins=3, bin=3}]'],
             "unknown setting 'archive.axes.0.bin'. Did you mean 'bins'?",
         ),
-        ({}, ["archive.islands=0"], "setting 'archive.islands': Input should be greater than or equal to 1, got 0"),
-        ({}, ["workers=many"], "setting 'workers': "),
+        ({}, ["archive.islands=0"], "setting 'archive.islands' is at least 1, got 0"),
+        ({}, ["archive.islands=two"], "setting 'archive.islands' is a whole number, got 'two'. Try: "),
+        ({}, ["confirm.z=two"], "setting 'confirm.z' is a number, got 'two'"),
+        ({}, ["carry=3"], "setting 'carry' is true or false, got 3"),
+        ({}, ["strategy.name=3"], "setting 'strategy.name' is a text, got 3"),
+        ({}, ["archive.cells=x"], "setting 'archive.cells' is 'grid' or 'cvt', got 'x'"),
         ({}, ["seed.x=1"], "'seed' in 'seed.x=1' is a value, not a table"),
         ({}, ["islands"], "a setting is written key=value, got 'islands'"),
         ({}, ["=3"], "a setting is written key=value, got '=3'"),
-        ({"seed": -1}, [], "setting 'seed': "),
+        ({"seed": -1}, [], "setting 'seed' is at least 0, got -1"),
         (
             {},
             ["novelty.distance=0.7"],
-            "setting 'novelty.distance': Input should be less than or equal to 0.5, got 0.7",
+            "setting 'novelty.distance' is at most 0.5, got 0.7",
         ),
         (
             {"models": {"members": [{"name": "a"}, {"name": "b"}], "purposes": {"reflct": "a"}}},
@@ -67,7 +89,7 @@ def test_task_assignments_are_parameters():
             [],
             "every member serves another purpose; name one for 'propose', too",
         ),
-        ({}, ["novelty.cosine=0"], "setting 'novelty.cosine': Input should be greater than 0, got 0"),
+        ({}, ["novelty.cosine=0"], "setting 'novelty.cosine' is more than 0, got 0"),
         (
             {},
             ["task=other"],

@@ -10,7 +10,7 @@ import crash_engine
 import pytest
 from test_crash import _ENGINES, Death, Place, ended
 
-from evolve.campaign.inbox import Add, Configure, Hint, Inbox, Quarantine, Request
+from evolve.campaign.inbox import Add, Configure, Hint, Inbox, Request, Ruling
 from evolve.log import Log
 from evolve.types import Asked, Import, LessonWritten, Paused, Ruled, SettingsChanged, Settled, TaskChanged
 
@@ -92,7 +92,7 @@ def test_a_program_whose_command_is_killed_is_judged_once(place, tmp_path, monke
 @pytest.mark.parametrize(("when", "commit"), [("before", 2), ("after", 2)])
 def test_requests_that_a_killed_engine_has_taken_are_done_once(place, monkeypatch, when, commit):
     """Commit 1 tells the machine, 2 is the first turn, which takes what lies in the inbox."""
-    wishes = (Quarantine(2), Hint("once"), Add({"seed.py": MINE}))
+    wishes = (Ruling("quarantine", 2), Hint("once"), Add({"seed.py": MINE}))
     for number, wish in enumerate(wishes, 1):
         Inbox(place.log_path).put(Request(f"{number:08x}", wish), float(number))
     engine = place.start((when, commit))

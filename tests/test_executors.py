@@ -7,14 +7,15 @@ from pathlib import Path
 import pytest
 
 from evolve import plugins
+from evolve.cli.dry_run import describe_run
 from evolve.config import settings_from
-from evolve.devices import EVERYTHING
+from evolve.devices.leases import EVERYTHING
 from evolve.engine import RunRequest, Unwatched, open_run
 from evolve.engine.isolation import WantedLevel
 from evolve.evaluation import Job, LocalExecutor, encode_job
 from evolve.hookspecs import ExecutorRequest
 from evolve.plugins import Plugins
-from evolve.sandbox import PLAIN
+from evolve.sandbox.means import PLAIN
 from evolve.task import load
 from evolve.testing import check_executor
 from evolve.types import ConfigError, Level, SandboxError, Task
@@ -71,6 +72,16 @@ def test_a_campaign_runs_on_the_executor_that_its_settings_name(tmp_path: Path, 
         assert isinstance(opened.executor, second_process.SecondProcess)
         assert opened.search(Unwatched()).reason == "budget"
         assert opened.campaign.state.progress.programs == 5
+
+
+def test_a_dry_run_asks_the_executor_that_the_settings_name(
+    tmp_path: Path, task: Task, loaded: Plugins, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    values = {"task": "find_x", "budget": ["5programs"], "workers": 2, "executor": {"name": "second"}}
+    request = RunRequest(settings_from(values), task, loaded, tmp_path, wanted=WantedLevel(Level.NONE, said=True))
+    elsewhere = dataclasses.replace(LocalExecutor(task, 1).describe(), environment="elsewhere")
+    monkeypatch.setattr(second_process.SecondProcess, "describe", lambda _: elsewhere)
+    assert describe_run(request)["environment"] == "elsewhere"
 
 
 def test_an_executor_that_nobody_registers_is_an_error(task: Task, loaded: Plugins) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from evolve import hardware, plugins
-from evolve.evaluation.machine import processor
+from evolve.evaluation.provenance import processor
 from evolve.testing import rehearsed_task
 from evolve.types import Grants, Limits, Needs, Selection, Stage, Task
 

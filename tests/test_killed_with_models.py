@@ -13,7 +13,7 @@ import pytest
 from killing import kill_some, order
 
 from evolve.campaign import Campaign
-from evolve.engine.metering import AHEAD
+from evolve.engine.members import AHEAD
 from evolve.plugins import load
 from evolve.types import Outcome, Replied, Settled, canonical
 from evolve.types.codec import encode

@@ -14,7 +14,7 @@ import pytest
 
 import evolve.task
 from evolve.evaluation import Job, LocalExecutor, decode_report, encode_job
-from evolve.evaluation.machine import environment
+from evolve.evaluation.provenance import environment
 from evolve.sandbox.machine.probe import probe
 from evolve.types import Outcome, TaskError
 

@@ -174,13 +174,6 @@ def test_the_first_of_several_budgets_ends_it() -> None:
     assert budget.used(Progress(seconds=6, programs=5), None, NOON) == 0.5
 
 
-def test_all_of_several_budgets_end_it_together() -> None:
-    budget = parse("60s", NOON) & parse("10programs", NOON)
-    assert not budget.spent(Progress(seconds=600, programs=9), None, NOON)
-    assert budget.spent(Progress(seconds=60, programs=10), None, NOON)
-    assert budget.used(Progress(seconds=6, programs=5), None, NOON) == 0.1
-
-
 def test_one_budget_alone_stays_itself_and_none_never_ends() -> None:
     assert any_of([parse("60s", NOON)]) == parse("60s", NOON)
     endless = any_of([])
@@ -211,9 +204,9 @@ def test_what_is_left_is_told_in_words(text: str, progress: Progress, best: floa
 
 
 def test_composed_budgets_read_as_composed() -> None:
-    budget = parse("60s", NOON) | (parse("5usd", NOON) & parse("until=07:30", NOON))
-    assert str(budget) == "60s | (5usd & until=07:30)"
-    assert budget.remaining(Progress(), None, NOON) == "1 min or (5.00 usd and 19 h 30 min until 07:30)"
+    budget = parse("60s", NOON) | (parse("5usd", NOON) | parse("until=07:30", NOON))
+    assert str(budget) == "60s | 5usd | until=07:30"
+    assert budget.remaining(Progress(), None, NOON) == "1 min or 5.00 usd or 19 h 30 min until 07:30"
 
 
 @pytest.mark.parametrize(
@@ -235,8 +228,6 @@ def test_a_length_of_time_shows_its_two_largest_units(seconds: float, text: str)
         (parse("60s", NOON) | parse("5usd", NOON), 50.0),
         (parse("60s", NOON) | parse("until=12:01", NOON), 50.0),
         (parse("5usd", NOON) | parse("fitness=2", NOON), None),
-        (parse("60s", NOON) & parse("until=12:01", NOON), 60.0),
-        (parse("60s", NOON) & parse("5usd", NOON), None),
         (any_of([]), None),
     ],
     ids=str,
@@ -334,9 +325,7 @@ def test_a_budget_is_written_as_it_is_read(number: float, unit: str) -> None:
 leaf = st.sampled_from(["60s", "10programs", "100tokens", "10calls", "5usd", "1gpuh", "fitness=2"]).map(
     lambda text: parse(text, NOON)
 )
-composed = st.recursive(
-    leaf, lambda inner: st.tuples(inner, inner, st.booleans()).map(lambda t: t[0] | t[1] if t[2] else t[0] & t[1])
-)
+composed = st.recursive(leaf, lambda inner: st.tuples(inner, inner).map(lambda pair: pair[0] | pair[1]))
 spendings = st.builds(
     Progress,
     programs=st.integers(0, 20),
@@ -350,12 +339,11 @@ spendings = st.builds(
 
 @given(composed, composed, spendings, st.none() | st.floats(0, 4))
 @settings(max_examples=100, deadline=None)
-def test_composition_is_or_and_and_of_what_is_spent(
+def test_the_first_budget_that_is_spent_ends_a_composition(
     one: Budget, other: Budget, progress: Progress, best: float | None
 ) -> None:
     both = one.spent(progress, best, NOON), other.spent(progress, best, NOON)
     assert (one | other).spent(progress, best, NOON) == any(both)
-    assert (one & other).spent(progress, best, NOON) == all(both)
     assert tightest(one | other, progress) in RESOURCES
 
 
@@ -370,11 +358,6 @@ def test_composition_is_or_and_and_of_what_is_spent(
             parse("5usd", NOON) | parse("100tokens", NOON),
             Progress(money=5, tokens=100),
             Progress(money=1, tokens=101),
-        ),
-        (
-            parse("5usd", NOON) & parse("100tokens", NOON),
-            Progress(money=9, tokens=100),
-            Progress(money=9, tokens=101),
         ),
     ],
     ids=str,
@@ -406,7 +389,6 @@ def more(progress: Progress, other: Progress) -> Progress:
 @settings(max_examples=100, deadline=None)
 def test_who_spends_more_affords_no_more(one: Budget, other: Budget, progress: Progress, step: Progress) -> None:
     assert (one | other).affords(progress) == (one.affords(progress) and other.affords(progress))
-    assert (one & other).affords(progress) == (one.affords(progress) or other.affords(progress))
     assert one.affords(progress) or not one.affords(more(progress, step))
     assert one.spent(progress, None, NOON) or one.affords(progress)
 

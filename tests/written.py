@@ -5,7 +5,7 @@ from pathlib import Path
 
 from evolve import plugins
 from evolve.campaign import Campaign
-from evolve.campaign.state import REFLECTION
+from evolve.campaign.folds import REFLECTION
 from evolve.config import settings_from
 from evolve.types import (
     Anchor,

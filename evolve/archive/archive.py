@@ -1,22 +1,20 @@
-"""Archive: the fold of settled records, rulings and arrangements into islands of elites, and the questions about them.
+"""Archive: the fold of settled records and rulings into islands of elites, and the questions about them.
 
 Equal events in equal order give equal `state()`, whatever was asked in between; the cost of an event does not grow
 with the number of records (a ruling or a failed measurement scans the members of one cell). Main thread."""
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from numpy.random import Generator
 
 from evolve.archive.cells import Centroids, Grid
-from evolve.archive.confirmation import ConfirmationRule
-from evolve.archive.contests import Contests, migrate, rearrange, reset
-from evolve.archive.evidence import FAILED, QUARANTINED, Evidence
-from evolve.archive.island import Rank
+from evolve.archive.confirmation import ConfirmationRule, Rank
+from evolve.archive.contests import ArchiveSettings, Contests
+from evolve.archive.evidence import FAILED, QUARANTINED, Estimate, Evidence
 from evolve.archive.pareto import Pareto
-from evolve.archive.values import ArchiveSettings, Elite, Stats
 from evolve.types import (
     NOBODYS_FAULT,
     Axis,
@@ -32,6 +30,36 @@ from evolve.types import (
 )
 
 _NOBODY: Rank = (math.inf, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Elite:
+    """A record in its role: the holder of a place in a cell. `fitness` is the estimate that selection uses; `reported` rests
+    on measurements made after it won its place alone (None: there are none yet). `descriptors` are the axes' values. `violation` is
+    how far it misses the task's constraints, 0 where it meets them; `objectives` are larger the better, like the fitness."""
+
+    record: RecordId
+    program: ProgramId
+    fitness: float
+    descriptors: Mapping[str, float]
+    island: int
+    cell: int
+    estimate: Estimate
+    reported: Estimate | None
+    violation: float = 0.0
+    objectives: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    """Figures of one island, or of all of them laid on one another. `coverage` is the share of cells that are occupied, `qd_score` the sum
+    of the best fitness of each occupied cell, `best` the largest of these; for both, a program that misses a constraint does not count."""
+
+    elites: int
+    cells: int
+    coverage: float
+    qd_score: float
+    best: float | None
 
 
 class Archive:
@@ -54,12 +82,11 @@ class Archive:
         self.promoted: set[ProgramId] = set()
         self._bound = math.inf if bound is None else bound
         cvt = settings.cells == "cvt"
-        self._grid: Grid | Centroids = Centroids(axes, settings.centroids) if cvt else Grid(axes)
-        self._evidence = Evidence(self._grid, pooling=rule.noisy, objectives=objectives)
-        self._pareto = Pareto(self._evidence, objectives)
-        self._contests = Contests(self._evidence, rule, settings.islands, settings.capacity)
+        self.grid: Grid | Centroids = Centroids(axes, settings.centroids) if cvt else Grid(axes)
+        self._evidence = Evidence(len(axes), pooling=rule.noisy, objectives=objectives)
+        self.pareto = Pareto(self._evidence, objectives)
+        self._contests = Contests(self._evidence, rule, settings)
         self._quarantined: set[ProgramId] = set()
-        self._settled = 0
         self._shown: dict[tuple[int, int], Elite] = {}
         """Elites that were asked for, by program and island, until anything about an elite changes."""
 
@@ -75,8 +102,8 @@ class Archive:
         placement = self._newcomer(record)
         if placement.insertion is not Insertion.NOT_ADDED or not is_new:
             self._shown.clear()
-        if record.origin.kind == "proposal":
-            self._count(record.origin.island)
+        if record.origin.kind == "proposal" and self._contests.count_proposal(record.origin.island):
+            self._shown.clear()
         return placement
 
     def _newcomer(self, record: Record) -> Placement:
@@ -84,21 +111,23 @@ class Archive:
         if record.program is None or fitness is None or fitness > self._bound:
             return Placement(Insertion.NOT_ADDED, home)
         program, insertion = self._evidence.find(record.program), Insertion.NOT_ADDED
-        if program is None and not self._evidence.takes(record.evaluation):
-            return Placement(Insertion.NOT_ADDED, home)
         if program is None:
-            program = self._evidence.add(
-                record, record.program, fitness, quarantined=record.program in self._quarantined
-            )
+            descriptors = record.evaluation.descriptors
+            # One that was evaluated for other axes or objectives may lack what this archive needs to place it.
+            if not (self.grid.holds(descriptors) and self._evidence.figures.holds(record.evaluation)):
+                return Placement(Insertion.NOT_ADDED, home)
+            point = [descriptors[name] for name in self.grid.names]
+            quarantined = record.program in self._quarantined
+            program = self._evidence.add(record, fitness, self.grid.cell(point), point, quarantined=quarantined)
         else:
             self._evidence.measure(program, record.id, record.evaluation, fitness)
             insertion = self._contests.settle_again(program)
-        self._pareto.update(program)
+        self.pareto.update(program)
         cell = self._evidence.cells[program]
         # All islands begin with the seed.
         everywhere = record.origin.kind == "seed"
-        if everywhere and self._pareto.seed is None:
-            self._pareto.seed = program
+        if everywhere and self.pareto.seed is None:
+            self.pareto.seed = program
         for number in range(self.settings.islands) if everywhere else (home,):
             self._contests.islands[number].join(program, cell)
             insertion = max(insertion, self._contests.enter(program, number))
@@ -112,6 +141,7 @@ class Archive:
         if program is None:
             program = self._evidence.of_record(record.origin.about)
         if program is None:
+            # A certificate proves a value, but has no descriptors by which a program could be given a cell.
             stranger = record.evaluation.certified
             return Placement(Insertion.NOT_ADDED, record.origin.island) if stranger else self._newcomer(record)
         evaluation, cell = record.evaluation, self._evidence.cells[program]
@@ -119,29 +149,14 @@ class Archive:
         fitness = evaluation.fitness
         if fitness is not None and fitness <= self._bound:
             self._evidence.measure(program, record.id, evaluation, fitness)
-            self._pareto.update(program)
+            self.pareto.update(program)
         elif evaluation.outcome not in NOBODYS_FAULT:
             self._exclude(program, FAILED)
             return Placement(Insertion.NOT_ADDED, self._evidence.homes[program], cell)
-        return Placement(self._after(program), self._evidence.homes[program], cell)
-
-    def _after(self, program: int) -> Insertion:
-        """Returns what a program won by a measurement, else whether it still waits."""
         insertion = self._contests.settle_again(program)
-        return Insertion.PENDING if insertion is Insertion.NOT_ADDED and self._contests.waits(program) else insertion
-
-    def _count(self, number: int) -> None:
-        """Migration and reset happen by counts of settled proposals, so that a replay repeats them."""
-        settings = self.settings
-        self._settled += 1
-        island = self._contests.islands[number]
-        island.settled += 1
-        if settings.migrate_every and settings.islands > 1 and island.settled % settings.migrate_every == 0:
-            self._shown.clear()
-            migrate(self._contests, number, settings.migrants)
-        if settings.reset_every and self._settled % (settings.reset_every * settings.islands) == 0:
-            self._shown.clear()
-            reset(self._contests)
+        if insertion is Insertion.NOT_ADDED and self._contests.waits(program):
+            insertion = Insertion.PENDING
+        return Placement(insertion, self._evidence.homes[program], cell)
 
     def rule(self, ruling: Ruled) -> None:
         """Quarantine takes a program out of every place, also one that was never seen yet; release lets it claim them again."""
@@ -159,28 +174,18 @@ class Archive:
             return
         self._evidence.status[program] &= ~QUARANTINED
         self._contests.readmit(program)
-        self._pareto.update(program)
+        self.pareto.update(program)
 
     def _exclude(self, program: int, reason: int) -> None:
         self._evidence.status[program] |= reason
         self._contests.expel(program)
-        self._pareto.update(program)
-
-    def accepts(self, record: RecordId) -> bool:
-        """Returns whether the program of a record may hold a place: it was accepted, and is neither quarantined nor has it failed since."""
-        program = self._evidence.of_record(record)
-        return program is not None and self._evidence.alive(program)
-
-    def rearrange(self, island: int, records: Sequence[RecordId]) -> None:
-        """Gives an island to these records' programs alone; raises `ValueError` for a record without an accepted one."""
-        self._shown.clear()
-        rearrange(self._contests, island, records)
+        self.pareto.update(program)
 
     def move_to_machine(self, event: MachineMeasured) -> None:
         """Takes the start of a run on a machine. Noisy estimates of another hardware class must be measured again before they may defend."""
         self._shown.clear()
         if self._contests.confirmation.rule.noisy and self._evidence.move_to(event.hardware):
-            self._pareto.rebuild()
+            self.pareto.rebuild()
         self._contests.rule_changed(replace(self._contests.confirmation.rule, noise_floor=event.noise_floor))
 
     def mark_asked(self, measure: Measure) -> None:
@@ -202,20 +207,6 @@ class Archive:
         return Measure(self._evidence.records[program], self._evidence.programs[program], stage, why)
 
     # --- questions
-
-    @property
-    def axes(self) -> tuple[Axis, ...]:
-        """The dimensions of every island's grid."""
-        return self._grid.axes
-
-    @property
-    def cells(self) -> int:
-        """Number of cells of an island."""
-        return self._grid.cells
-
-    def index_of(self, descriptors: Mapping[str, float]) -> int:
-        """Returns the flat index of the cell for these descriptors; raises `ValueError` where an axis has no finite one."""
-        return self._grid.cell(self._grid.point(descriptors))
 
     @property
     def best(self) -> Elite | None:
@@ -251,18 +242,16 @@ class Archive:
         return [self._elite(ranking[place][1], island) for place in places]
 
     def _elite(self, program: int, island: int) -> Elite:
+        # Strategies ask for the same elites at every step, and nothing about one changes between two events that clear the cache.
         found = self._shown.get((program, island))
-        if found is None:
-            found = self._shown[program, island] = self._make_elite(program, island)
-        return found
-
-    def _make_elite(self, program: int, island: int) -> Elite:
+        if found is not None:
+            return found
         evidence, noise = self._evidence, self._contests.confirmation.rule.noise_floor
-        return Elite(
+        found = self._shown[program, island] = Elite(
             record=evidence.records[program],
             program=evidence.programs[program],
             fitness=evidence.values[program],
-            descriptors=evidence.descriptors(program),
+            descriptors=dict(zip(self.grid.names, evidence.point(program), strict=True)),
             island=island,
             cell=evidence.cells[program],
             estimate=evidence.estimate(program, noise),
@@ -270,6 +259,7 @@ class Archive:
             violation=evidence.figures.violation(program),
             objectives=evidence.figures.objectives(program),
         )
+        return found
 
     def stats(self, island: int | None = None) -> Stats:
         """Figures of one island, or of all islands laid on one another; the cost grows with the number of occupied cells."""
@@ -282,7 +272,7 @@ class Archive:
         return Stats(
             elites=sum(len(one.ranking) for one in chosen),
             cells=len(firsts),
-            coverage=len(firsts) / self._grid.cells,
+            coverage=len(firsts) / self.grid.cells,
             qd_score=math.fsum(values),
             best=max(values, default=None),
         )
@@ -290,28 +280,17 @@ class Archive:
     def front(self) -> Sequence[Elite]:
         """Returns the Pareto front over the task's objectives, the best in the first one first: every program that meets the constraints and
         that no other such is as good as in all objectives; of equal ones the earlier. It need not hold a place in a cell."""
-        return [self._elite(program, self._evidence.homes[program]) for program in self._pareto.members()]
-
-    @property
-    def hypervolume(self) -> float | None:
-        """Volume that the front covers beyond the objectives' references, in the product of their units; None where there are no objectives,
-        or no seed yet whose values are the reference. The cost grows with the front, and fast with the number of objectives."""
-        return self._pareto.hypervolume()
-
-    @property
-    def reference(self) -> Mapping[str, float] | None:
-        """Start of the hypervolume, by objective: what the task says, else the seed's values; None as `hypervolume`."""
-        return self._pareto.reference()
+        return [self._elite(program, self._evidence.homes[program]) for program in self.pareto.members()]
 
     def state(self) -> dict[str, Any]:
         """Returns all that later answers depend on, as plain JSON data: equal states answer alike for ever."""
         rule = self._contests.confirmation.rule
         return {
-            "settled": self._settled,
+            "settled": self._contests.settled,
             "noise_floor": rule.noise_floor,
             "quarantined": sorted(self._quarantined),
             "promoted": sorted(self.promoted),
             "evidence": self._evidence.state(),
             "contests": self._contests.state(),
-            "pareto": self._pareto.state(),
+            "pareto": self.pareto.state(),
         }

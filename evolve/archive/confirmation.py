@@ -17,9 +17,10 @@ from enum import Enum, auto
 from heapq import heapify, heappop, heappush
 from typing import Any, NamedTuple
 
-from evolve.archive.evidence import Evidence
-from evolve.archive.island import Rank
 from evolve.statistics import error_of_difference
+
+Rank = tuple[float, float]
+"""How far the constraints are missed, and minus the value: the smaller one is the better program."""
 
 
 class ContestVerdict(Enum):
@@ -78,6 +79,7 @@ def decide(
         return ContestVerdict.REJECT
     if rule.certifies:
         return ContestVerdict.ACCEPT if challenger.certified and incumbent.certified else ContestVerdict.PENDING
+    # Measured twice is enough: more would spend on every challenger what only the close ones need.
     if rule.deterministic or challenger.judgings > 1 or _clears_the_noise(rule, challenger, incumbent):
         return ContestVerdict.ACCEPT
     return ContestVerdict.PENDING
@@ -165,6 +167,7 @@ class MeasurementQueue:
             self._heap = [entry for entry in self._heap if needs(entry)]
             heapify(self._heap)
             self._limit = max(SMALL, 2 * len(self._heap))
+        # An entry that needs nothing is dropped here and not when it became stale: to find it in the heap would cost its whole length.
         while self._heap:
             entry = self._heap[0]
             for program in needs(entry):
@@ -180,52 +183,3 @@ class MeasurementQueue:
             "failures": sorted(self.failures.items()),
             "refreshes": sorted(self.refreshes),
         }
-
-
-class Confirmation:
-    """Confirmation of programs, from the evidence, the rule of this task on this machine, and the queue. Programs are numbers of the evidence."""
-
-    def __init__(self, evidence: Evidence, rule: ConfirmationRule) -> None:
-        self.evidence = evidence
-        self.rule = rule
-        self.queue = MeasurementQueue()
-
-    def verdict(self, challenger: int, incumbent: int | None, *, title: bool = False) -> ContestVerdict:
-        """Returns the verdict on a challenger; rejected where a side that must be measured cannot be."""
-        other = None if incumbent is None else self._standing(incumbent)
-        verdict = decide(self.rule, self._standing(challenger), other, title=title)
-        if verdict is ContestVerdict.PENDING and any(map(self.queue.is_given_up, self.lacking(challenger, incumbent))):
-            return ContestVerdict.REJECT
-        return verdict
-
-    def lacking(self, challenger: int, incumbent: int | None) -> list[int]:
-        """Returns the programs to measure before there can be a verdict, the incumbent first; in a noisy task alone, for the challenger
-        may be beaten by what is found."""
-        missing = []
-        if incumbent is not None and lacks(self.rule, self._standing(incumbent), challenges=False):
-            missing.append(incumbent)
-        if not (missing and self.rule.noisy) and lacks(self.rule, self._standing(challenger), challenges=True):
-            missing.append(challenger)
-        return missing
-
-    def _standing(self, program: int) -> Standing:
-        evidence = self.evidence
-        missed, value = evidence.figures.violation(program), evidence.values[program]
-        if not self.rule.noisy:
-            return Standing(value, certified=bool(evidence.certified[program]), violation=missed)
-        error = evidence.error(program, self.rule.noise_floor)
-        return Standing(value, evidence.judgings(program), error, violation=missed)
-
-    def better(self, first: int, second: int) -> bool:
-        """Returns whether the first program ranks before the second one."""
-        return self.evidence.rank(first) < self.evidence.rank(second)
-
-    def wants(self, program: int, what: int, cell: int = -1) -> None:
-        """Puts something that depends on `program` into the queue."""
-        self.queue.push(self.evidence.rank(program), program, what, cell)
-
-    def refresh(self, incumbent: int) -> None:
-        """Owes an incumbent a measurement: it beat a confirmed challenger, and the luck may have been its own."""
-        if self.rule.noisy:
-            self.queue.refreshes.add(incumbent)
-            self.wants(incumbent, REFRESH)

@@ -6,13 +6,164 @@ is it pending against the best before it. Programs come to other islands without
 its estimate stay the same."""
 
 import math
+from array import array
+from bisect import bisect_left, insort
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
-from evolve.archive.confirmation import REFRESH, TITLE, Confirmation, ConfirmationRule, ContestVerdict, QueueEntry
+from evolve.archive.confirmation import (
+    REFRESH,
+    TITLE,
+    ConfirmationRule,
+    ContestVerdict,
+    MeasurementQueue,
+    QueueEntry,
+    Rank,
+    Standing,
+    decide,
+    lacks,
+)
 from evolve.archive.evidence import Evidence
-from evolve.archive.island import Island
-from evolve.types import Insertion, RecordId
+from evolve.types import Insertion
+
+
+@dataclass(frozen=True, slots=True)
+class ArchiveSettings:
+    """The archive's rules, by counts. `cells` are those of a grid of the axes' bins, or `centroids` regions around centroids (`cvt`).
+    `capacity` is elites per cell. Every `migrate_every` settled proposals of an island its
+    best `migrants` elites are copied to the next one (0: never). Every `reset_every` settled proposals per island, counted
+    over all islands, the worse half of the islands is cleared and each gets the best of a better one (0: never), as in
+    FunSearch (https://doi.org/10.1038/s41586-023-06924-6). `z` and `sigmas` are the confirmation rule's, see `confirmation`."""
+
+    islands: int = 4
+    capacity: int = 1
+    migrate_every: int = 200
+    migrants: int = 1
+    reset_every: int = 0
+    z: float = 2.0
+    sigmas: float = 5.0
+    cells: Literal["grid", "cvt"] = "grid"
+    centroids: int = 1000
+
+
+Ranked = tuple[Rank, int]
+
+
+class Island:
+    """Programs are numbers of the evidence. `ranking` and `cells` hold (rank, program); `waiting` the one challenger of a
+    cell; `members` are append-only, for the day when an elite is taken
+    out; `settled` counts proposals."""
+
+    def __init__(self) -> None:
+        self.cells: dict[int, list[Ranked]] = {}
+        self.ranking: list[Ranked] = []
+        self.places: dict[int, Ranked] = {}
+        self.waiting: dict[int, int] = {}
+        self.members: dict[int, array[int]] = {}
+        self.settled = 0
+        self.since = 0
+
+    def __contains__(self, program: int) -> bool:
+        return program in self.places
+
+    def join(self, program: int, cell: int) -> None:
+        """Makes a program a member of its cell, which gives it no place yet."""
+        members = self.members.get(cell)
+        if members is None:
+            members = self.members[cell] = array("i")
+        members.append(program)
+
+    def put(self, program: int, cell: int, rank: Rank) -> None:
+        """Gives a program a place."""
+        entry = (rank, program)
+        self.places[program] = entry
+        # The rank of that moment stays in the entry: a value that changes later must still find its place in the sorted lists.
+        insort(self.cells.setdefault(cell, []), entry)
+        insort(self.ranking, entry)
+
+    def take(self, program: int, cell: int) -> Rank:
+        """Takes a program's place away; returns the rank that it had there."""
+        entry = self.places.pop(program)
+        holders = self.cells[cell]
+        holders.remove(entry)
+        if not holders:
+            del self.cells[cell]
+        del self.ranking[bisect_left(self.ranking, entry)]
+        return entry[0]
+
+    def weakest(self, cell: int) -> int:
+        """Returns the last elite of an occupied cell."""
+        return self.cells[cell][-1][1]
+
+    def best(self) -> int | None:
+        """Returns the first of the ranking."""
+        return self.ranking[0][1] if self.ranking else None
+
+    def clear(self, *, since: int) -> None:
+        """Nobody belongs here any more; programs from number `since` on may."""
+        self.since = since
+        for column in (self.cells, self.ranking, self.places, self.waiting, self.members):
+            column.clear()
+
+    def state(self) -> dict[str, Any]:
+        """Returns everything as plain data."""
+        return {
+            "cells": [[cell, [program for _, program in holders]] for cell, holders in sorted(self.cells.items())],
+            "waiting": sorted(self.waiting.items()),
+            "members": [[cell, list(programs)] for cell, programs in sorted(self.members.items())],
+            "settled": self.settled,
+            "since": self.since,
+        }
+
+
+class Confirmation:
+    """Confirmation of programs, from the evidence, the rule of this task on this machine, and the queue. Programs are numbers of the evidence."""
+
+    def __init__(self, evidence: Evidence, rule: ConfirmationRule) -> None:
+        self.evidence = evidence
+        self.rule = rule
+        self.queue = MeasurementQueue()
+
+    def verdict(self, challenger: int, incumbent: int | None, *, title: bool = False) -> ContestVerdict:
+        """Returns the verdict on a challenger; rejected where a side that must be measured cannot be."""
+        other = None if incumbent is None else self._standing(incumbent)
+        verdict = decide(self.rule, self._standing(challenger), other, title=title)
+        if verdict is ContestVerdict.PENDING and any(map(self.queue.is_given_up, self.lacking(challenger, incumbent))):
+            return ContestVerdict.REJECT
+        return verdict
+
+    def lacking(self, challenger: int, incumbent: int | None) -> list[int]:
+        """Returns the programs to measure before there can be a verdict, the incumbent first; in a noisy task alone, for the challenger
+        may be beaten by what is found."""
+        missing = []
+        if incumbent is not None and lacks(self.rule, self._standing(incumbent), challenges=False):
+            missing.append(incumbent)
+        if not (missing and self.rule.noisy) and lacks(self.rule, self._standing(challenger), challenges=True):
+            missing.append(challenger)
+        return missing
+
+    def _standing(self, program: int) -> Standing:
+        evidence = self.evidence
+        missed, value = evidence.figures.violation(program), evidence.values[program]
+        if not self.rule.noisy:
+            return Standing(value, certified=bool(evidence.certified[program]), violation=missed)
+        error = evidence.error(program, self.rule.noise_floor)
+        return Standing(value, evidence.judgings(program), error, violation=missed)
+
+    def better(self, first: int, second: int) -> bool:
+        """Returns whether the first program ranks before the second one."""
+        return self.evidence.rank(first) < self.evidence.rank(second)
+
+    def wants(self, program: int, what: int, cell: int = -1) -> None:
+        """Puts something that depends on `program` into the queue."""
+        self.queue.push(self.evidence.rank(program), program, what, cell)
+
+    def refresh(self, incumbent: int) -> None:
+        """Owes an incumbent a measurement: it beat a confirmed challenger, and the luck may have been its own."""
+        if self.rule.noisy:
+            self.queue.refreshes.add(incumbent)
+            self.wants(incumbent, REFRESH)
 
 
 class BestSoFar:
@@ -64,6 +215,7 @@ class BestSoFar:
 
     def _call(self) -> None:
         """Lets the best elite of all islands challenge, where it is not the best already; while there is no best, every program counts."""
+        # The first of each island alone: to look at every program would cost more with each record.
         firsts = [first for island in self._islands if (first := island.best()) is not None]
         strongest = min(firsts, key=lambda program: (self._evidence.rank(program), program), default=None)
         if self.holder is None and (strongest is None or not self._evidence.figures.feasible(strongest)):
@@ -102,12 +254,13 @@ RESTED = 20
 class Contests:
     """The islands and the title of best. Programs are numbers of the evidence, islands are named by their number."""
 
-    def __init__(self, evidence: Evidence, rule: ConfirmationRule, islands: int, capacity: int) -> None:
+    def __init__(self, evidence: Evidence, rule: ConfirmationRule, settings: ArchiveSettings) -> None:
         self.evidence = evidence
-        self.islands = [Island() for _ in range(islands)]
+        self.islands = [Island() for _ in range(settings.islands)]
         self.confirmation = Confirmation(evidence, rule)
         self.best_so_far = BestSoFar(self.confirmation, self.islands)
-        self._capacity = capacity
+        self.settled = 0
+        self._settings = settings
 
     def enter(self, program: int, number: int, *, confirmed: bool = False) -> Insertion:
         """Returns a program claims a place in its cell on an island. `confirmed`: it was just measured again, so that its defeat sends
@@ -116,7 +269,7 @@ class Contests:
         if program in island or not self.evidence.alive(program):
             return Insertion.NOT_ADDED
         holders = island.cells.get(cell, ())
-        if len(holders) < self._capacity:
+        if len(holders) < self._settings.capacity:
             insertion = Insertion.IMPROVED if holders else Insertion.NEW
             self._give(program, number, cell)
             return insertion
@@ -135,6 +288,7 @@ class Contests:
         return Insertion.NOT_ADDED
 
     def _give(self, program: int, number: int, cell: int) -> None:
+        # Measurements that made it win are too good on average; what is reported begins with its first place, and a copy is no new win.
         if program != self.best_so_far.holder and not any(program in island for island in self.islands):
             self.evidence.forget_reported(program)
         island = self.islands[number]
@@ -212,9 +366,43 @@ class Contests:
                 self.enter(program, number)
         self.best_so_far.challenge(program)
 
-    def clear(self, number: int) -> None:
-        """Nobody belongs to an island any more."""
+    def count_proposal(self, number: int) -> bool:
+        """Counts a settled proposal of an island; returns whether programs moved between islands, which happens by counts alone: a replay repeats it."""
+        settings = self._settings
+        self.settled += 1
+        island = self.islands[number]
+        island.settled += 1
+        migrates = settings.migrate_every and settings.islands > 1 and island.settled % settings.migrate_every == 0
+        if migrates:
+            for _, program in island.ranking[: settings.migrants]:
+                self._settle_on(program, (number + 1) % settings.islands)
+        resets = settings.reset_every and self.settled % (settings.reset_every * settings.islands) == 0
+        if resets:
+            self._reset()
+        return bool(migrates or resets)
+
+    def _reset(self) -> None:
+        """Clears the worse half of the islands, by their best program; each restarts from the best program of one of the others."""
+        islands = self.islands
+        order = sorted(range(len(islands)), key=lambda number: islands[number].ranking[:1] or [((math.inf, 0.0), 0)])
+        # Of an odd number the one in the middle stays; ties fall to the lower number, for a replay must clear the same islands.
+        kept = len(order) - len(order) // 2
+        founders = [islands[number].best() for number in order[:kept]]
+        for turn, number in enumerate(order[kept:]):
+            founder = founders[turn % kept]
+            self.rearrange(number, () if founder is None else (founder,))
+
+    def rearrange(self, number: int, programs: Sequence[int]) -> None:
+        """Gives an island to these programs, and to no others."""
         self.islands[number].clear(since=len(self.evidence))
+        for program in programs:
+            self._settle_on(program, number)
+
+    def _settle_on(self, program: int, number: int) -> None:
+        """Lets a program claim a place on an island that is not its own, under the same rule as any other."""
+        if program not in self.islands[number]:
+            self.islands[number].join(program, self.evidence.cells[program])
+            self.enter(program, number)
 
     def rule_changed(self, rule: ConfirmationRule) -> None:
         """Another machine: estimates may be others, and every contest that waits is settled anew."""
@@ -275,42 +463,3 @@ class Contests:
             "rival": self.best_so_far.rival,
             "agenda": self.confirmation.queue.state(),
         }
-
-
-def migrate(contests: Contests, number: int, migrants: int) -> None:
-    """Lets the best elites of island `number` claim places on the next one of the ring, under the same rule as any program."""
-    following = (number + 1) % len(contests.islands)
-    for _, program in contests.islands[number].ranking[:migrants]:
-        _settle_on(contests, program, following)
-
-
-def reset(contests: Contests) -> None:
-    """Clears the worse half of the islands, by their best program; each restarts from the best program of one of the others."""
-    islands = contests.islands
-    order = sorted(range(len(islands)), key=lambda number: islands[number].ranking[:1] or [((math.inf, 0.0), 0)])
-    kept = len(order) - len(order) // 2
-    founders = [islands[number].best() for number in order[:kept]]
-    for turn, number in enumerate(order[kept:]):
-        contests.clear(number)
-        founder = founders[turn % kept]
-        if founder is not None:
-            _settle_on(contests, founder, number)
-
-
-def rearrange(contests: Contests, number: int, records: Sequence[RecordId]) -> None:
-    """Island `number` belongs to the programs of these records, and to no others."""
-    programs = []
-    for record in records:
-        program = contests.evidence.of_record(record)
-        if program is None:
-            raise ValueError(f"record {record} has no accepted program. Try: arrange records whose outcome is OK")
-        programs.append(program)
-    contests.clear(number)
-    for program in programs:
-        _settle_on(contests, program, number)
-
-
-def _settle_on(contests: Contests, program: int, number: int) -> None:
-    if program not in contests.islands[number]:
-        contests.islands[number].join(program, contests.evidence.cells[program])
-        contests.enter(program, number)

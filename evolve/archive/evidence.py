@@ -12,13 +12,22 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evolve.archive.cells import Centroids, Grid
-from evolve.archive.values import Estimate
 from evolve.statistics import Pool
 from evolve.types import Evaluation, Objective, ProgramId, Record, RecordId
 
 QUARANTINED = 1
 FAILED = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """Estimate of a program's fitness: `count` judgings on public cases of one hardware class, or its latest certified
+    value. `standard_error` is that of the mean; None where nothing is known about the noise."""
+
+    mean: float
+    standard_error: float | None
+    count: int
+    certified: bool = False
 
 
 @dataclass(slots=True)
@@ -103,7 +112,7 @@ class Evidence:
     """The columns. `values` holds what selection compares: the latest certified value, else the pooled mean on the present
     hardware class, else that of an earlier one; `reported` what was measured on the present one after a program won. `figures` holds what matters beside it."""
 
-    def __init__(self, grid: Grid | Centroids, *, pooling: bool, objectives: Sequence[Objective] = ()) -> None:
+    def __init__(self, axes: int, *, pooling: bool, objectives: Sequence[Objective] = ()) -> None:
         self.programs: list[ProgramId] = []
         self.records = array("q")
         self.values = array("d")
@@ -112,7 +121,7 @@ class Evidence:
         self.status = bytearray()
         self.certified = bytearray()
         self.figures = Figures(objectives)
-        self._grid = grid
+        self._axes = axes
         self._pooling = pooling
         self._points = array("d")
         self._numbers: dict[ProgramId, int] = {}
@@ -137,19 +146,16 @@ class Evidence:
         found = self._by_record[record] if 0 <= record < len(self._by_record) else -1
         return None if found < 0 else found
 
-    def takes(self, evaluation: Evaluation) -> bool:
-        """Returns whether a success has a number for each axis and each objective: one that was evaluated for other ones may not."""
-        return self._grid.holds(evaluation.descriptors) and self.figures.holds(evaluation)
-
-    def add(self, record: Record, program: ProgramId, fitness: float, *, quarantined: bool) -> int:
-        """Takes a program that was never accepted before, with an evaluation that it `takes`; returns its number."""
-        point = tuple(map(record.evaluation.descriptors.__getitem__, self._grid.names))
+    def add(self, record: Record, fitness: float, cell: int, point: Sequence[float], *, quarantined: bool) -> int:
+        """Takes a program that was never accepted before, with its cell and its place on the axes; returns its number."""
+        program = record.program
+        assert program is not None, "what was accepted has a program"
         number = len(self.programs)
         self.programs.append(program)
         self._numbers[program] = number
         self.records.append(record.id)
         self.values.append(fitness)
-        self.cells.append(self._grid.cell(point))
+        self.cells.append(cell)
         self.homes.append(record.origin.island)
         self.status.append(QUARANTINED if quarantined else 0)
         self.certified.append(0)
@@ -168,6 +174,7 @@ class Evidence:
 
     def forget_reported(self, program: int) -> None:
         """Forgets the measurements until now for the report of a program that wins: they chose it, and are too good on average."""
+        # Of every class: the campaign may come back to a machine, and what chose the winner there is as lucky as here.
         for one in (self._here, *self._classes.values()):
             one.reported.pop(program, None)
 
@@ -250,11 +257,10 @@ class Evidence:
         pool = self.reported.get(program)
         return None if pool is None else Estimate(pool.mean, pool.standard_error(noise), pool.count)
 
-    def descriptors(self, program: int) -> Mapping[str, float]:
-        """Returns the axes' values of a program."""
-        names = self._grid.names
-        start = program * len(names)
-        return dict(zip(names, self._points[start : start + len(names)], strict=True))
+    def point(self, program: int) -> Sequence[float]:
+        """Returns the place of a program on the axes."""
+        start = program * self._axes
+        return self._points[start : start + self._axes]
 
     def strongest(self, programs: Sequence[int], excluded: Sequence[int] = ()) -> int | None:
         """Returns the best living one of `programs` that is not excluded; the first of equals."""

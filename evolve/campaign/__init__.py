@@ -1,10 +1,8 @@
 """A campaign: one search on one task, its log and the fold over it."""
 
-from evolve.campaign.calls import ModelFailures
 from evolve.campaign.campaign import Campaign, best_confirmed, first_event, stream
+from evolve.campaign.folds import NOTHING_NEW, ModelFailures
 from evolve.campaign.history import Past
-from evolve.campaign.refusals import NOTHING_NEW
-from evolve.campaign.state import Difference, State, Step
 from evolve.campaign.workspace import campaigns, existing_path, log_path, logs, secret_for, workspace
 
 __all__ = [
@@ -13,11 +11,8 @@ __all__ = [
     "NOTHING_NEW",
     "log_path",
     "Campaign",
-    "Difference",
     "ModelFailures",
     "Past",
-    "State",
-    "Step",
     "campaigns",
     "existing_path",
     "logs",

@@ -17,13 +17,10 @@ import numpy as np
 
 import evolve
 from evolve.archive import Archive
-from evolve.campaign.ensemble import Ensemble
-from evolve.campaign.essence import essence
-from evolve.campaign.fitting import budget_of, date_budget, operators_of, try_settings, with_resource, with_templates
+from evolve.campaign.digest import digest
+from evolve.campaign.folds import NOTHING_NEW, Ensemble
 from evolve.campaign.history import Past, Reader
-from evolve.campaign.progress import Clock
-from evolve.campaign.refusals import NOTHING_NEW
-from evolve.campaign.spending import calls_end_budget
+from evolve.campaign.settings import budget_of, calls_end_budget, complete_settings, operators_of, try_settings
 from evolve.campaign.state import NOT_FOLDED, State
 from evolve.campaign.workspace import existing_path, new_path, secret_for
 from evolve.config import Settings, restore_settings
@@ -57,6 +54,31 @@ def stream(seed: int, step: int, purpose: str) -> np.random.Generator:
     """Returns the random stream of one purpose of one step. No state of it is ever saved."""
     digest = hashlib.sha256(f"{seed}/{step}/{purpose}".encode()).digest()
     return np.random.Generator(np.random.Philox(key=int.from_bytes(digest[:16], "little")))
+
+
+class Clock:
+    """Seconds that a campaign has run, over all its runs; `active` before this one. No second passes while it rests. Main thread."""
+
+    def __init__(self, active: float = 0.0) -> None:
+        self._started = time.monotonic() - active
+        self._resting_since: float | None = None
+
+    @property
+    def seconds(self) -> float:
+        """Seconds until now, or until the campaign rests."""
+        now = time.monotonic() if self._resting_since is None else self._resting_since
+        return now - self._started
+
+    def rest(self) -> None:
+        """Stops the clock: the campaign is paused, and nothing is under way. Again, if it rests already."""
+        if self._resting_since is None:
+            self._resting_since = time.monotonic()
+
+    def wake(self) -> None:
+        """Lets the clock go on, if it rests."""
+        if self._resting_since is not None:
+            self._started += time.monotonic() - self._resting_since
+            self._resting_since = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +130,7 @@ class Campaign:
         self.ensemble = Ensemble(self.settings.models)
         self.state = State(self.first_task, self.settings, Reader(self.log), self._tell)
         self.events = 0
-        """How many events the state has taken."""
+        """Number of events that the state has taken."""
 
     @classmethod
     def create(
@@ -118,7 +140,7 @@ class Campaign:
         versions = {"evolve": evolve.__version__, "python": platform.python_version(), "numpy": np.__version__}
         definition = canonical(encode(task))
         now = time.time()
-        settings = date_budget(with_resource(with_templates(settings), task, plugins), now)
+        settings = complete_settings(settings, task, plugins, now)
         path = new_path(home, task.name, name)
         name, values = text_id(definition), settings.model_dump(mode="json")
         try_settings(settings, task, plugins)
@@ -156,6 +178,7 @@ class Campaign:
         if all(change.changes.keys() <= NOT_FOLDED for change in changes):
             self.settings = _apply(self.settings.model_dump(mode="json"), changes)
         else:
+            # What the fold makes of earlier events, too, depends on the other settings.
             self._begin(first_event(self.log), _changes(self.log, 0, until))
         self._fold(until)
         return until - before
@@ -276,14 +299,8 @@ class Campaign:
                 self.ensemble.tell(stamped.event)
 
     def digest(self) -> str:
-        """Returns the hash of all events without their circumstances: equal for two `--deterministic` campaigns with one seed that each
-        ran in one piece."""
-        total = hashlib.sha256()
-        for stamped in islice(self.log.events(), self.events):
-            kept = essence(stamped.event)
-            if kept is not None:
-                total.update(canonical(encode(kept)).encode())
-        return total.hexdigest()
+        """Returns the hash of all events that the state has taken, without their circumstances."""
+        return digest(stamped.event for stamped in islice(self.log.events(), self.events))
 
     def close(self) -> None:
         """Closes the log."""

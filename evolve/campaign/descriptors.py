@@ -3,7 +3,7 @@
 `size_log2` and `seed_distance` come from the program's text; any other axis takes the evaluator's descriptor, else the metric of its name. Other axes can
 be had for stored evaluations, too: everything is a pure function of the evaluation, the program and the seed."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from evolve import novelty
@@ -22,17 +22,14 @@ class Descriptors:
         self._from_text = not _FROM_TEXT.isdisjoint(self._names)
         self._seed = seed
 
-    def complete(
-        self, evaluation: Evaluation, program: Callable[[], Program], from_text: Mapping[str, float] | None = None
-    ) -> Evaluation:
-        """Returns the evaluation with a descriptor for each axis that can be had; `from_text` are those of the text, where they are known, else
-        `program` is read where they are needed."""
+    def complete(self, evaluation: Evaluation, program: Callable[[], Program]) -> Evaluation:
+        """Returns the evaluation with a descriptor for each axis that can be had; `program` is read where its text is needed."""
         # A failure has no place on the axes.
         if evaluation.outcome is not Outcome.OK:
             return evaluation
         found = dict(evaluation.descriptors)
         if self._from_text:
-            found |= from_text or novelty.describe(program(), novelty.minhash(self._seed))
+            found |= novelty.describe(program(), novelty.minhash(self._seed))
         found = {name: evaluation.metrics[name] for name in self._names if name in evaluation.metrics} | found
         return evaluation if found == evaluation.descriptors else replace(evaluation, descriptors=found)
 

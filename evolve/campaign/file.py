@@ -13,7 +13,7 @@ import tomli_w
 import evolve.task
 from evolve.campaign.campaign import Campaign
 from evolve.config import validate_settings
-from evolve.evaluation.machine import usable_cores
+from evolve.devices.inventory import usable_cores
 from evolve.types import ConfigError, TaskError
 
 VERSION = 1

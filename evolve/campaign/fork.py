@@ -12,7 +12,7 @@ from typing import Any
 
 from evolve.campaign.campaign import Campaign
 from evolve.campaign.descriptors import Descriptors
-from evolve.campaign.fitting import date_budget, operators_of, try_settings, with_resource, with_templates
+from evolve.campaign.settings import complete_settings, operators_of, try_settings
 from evolve.campaign.state import State
 from evolve.campaign.workspace import new_path
 from evolve.config import Settings, settings_from
@@ -28,7 +28,6 @@ from evolve.types import (
     Opened,
     Paused,
     Propose,
-    Rearranged,
     Record,
     SettingsChanged,
     Settled,
@@ -41,7 +40,7 @@ _FIXED = ("task", "parameters")
 
 def fork(old: Campaign, settings: Settings, home: Path, name: str | None = None) -> Path:
     """Makes the fork and returns the path of its log; raises `ConfigError`, and then nothing is made. `old` may be running."""
-    settings = date_budget(with_resource(with_templates(settings), old.task, old.plugins), time.time())
+    settings = complete_settings(settings, old.task, old.plugins, time.time())
     try_settings(settings, old.task, old.plugins)
     path = new_path(home, old.name, name)
     copy(old.log.path, path, _Refold(old, settings, path.stem).events()).close()
@@ -92,7 +91,7 @@ class _Refold:
             if event is not None:
                 yield replace(stamped, event=event)
         if self._old.state.archive.elites() and not self._state.archive.elites():
-            names = ", ".join(axis.name for axis in self._state.archive.axes)
+            names = ", ".join(axis.name for axis in self._state.archive.grid.axes)
             raise ConfigError(
                 f"no record of campaign {self._old.name!r} has a number for each of the axes {names}. "
                 "Try: name others in archive.axes; the evaluator's descriptors and metrics can be axes"
@@ -108,8 +107,6 @@ class _Refold:
             case Asked() if event.step in self._old.state.steps:
                 # A step that was under way is the old campaign's: the fork asks for its own.
                 return None
-            case Rearranged():
-                return self._rearrange(event)
             case Opened():
                 event = replace(
                     event,
@@ -130,7 +127,7 @@ class _Refold:
         origin = replace(origin, island=self._island(origin.island))
         if program is None:
             return replace(record, origin=origin)
-        descriptors = Descriptors(state.archive.axes, state.task.seed)
+        descriptors = Descriptors(state.archive.grid.axes, state.task.seed)
         evaluation = descriptors.complete(record.evaluation, lambda: state.reader.program(program))
         return replace(record, origin=origin, evaluation=evaluation)
 
@@ -144,14 +141,3 @@ class _Refold:
 
     def _island(self, number: int) -> int:
         return number % self._settings.archive.islands
-
-    def _rearrange(self, event: Rearranged) -> Rearranged | None:
-        """Another strategy makes its own arrangement, and one of programs that have no place is none."""
-        same = self._settings.strategy.name == self._old.settings.strategy.name
-        if not same or event.island >= self._settings.archive.islands:
-            return None
-        try:
-            self._state.absorb(event)
-        except ValueError:
-            return None
-        return event

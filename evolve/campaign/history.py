@@ -34,7 +34,7 @@ from evolve.types import (
 from evolve.types.codec import decode
 
 RECENT = 200
-"""How many of the latest values of a stage a relative threshold is taken from."""
+"""Number of the latest values of a stage that a relative threshold is taken from."""
 FEW = 10
 """With fewer values than these a relative threshold lets everything pass."""
 OUTCOMES = tuple(Outcome)
@@ -49,31 +49,31 @@ class Columns:
     def __init__(self) -> None:
         self.since: RecordId = 0
         self.moved: RecordId = 0
-        """So many records were there when a task whose scores depend on the machine came to another hardware class."""
+        """Number of records at the moment when a task whose scores depend on the machine came to another hardware class."""
         self.fitness = array("d")
         self.violations: dict[RecordId, float] = {}
-        """Of the records that miss a constraint."""
+        """Violations of the records that miss a constraint."""
         self.outcomes = bytearray()
         self.steps = array("q")
-        """Which step made each."""
+        """Step that made each."""
         self.kinds = bytearray()
-        """Of the origins, as places in `KINDS`."""
+        """Kinds of the origins, as places in `KINDS`."""
         self.insertions = bytearray()
-        """What the archive did with each, as `Insertion`."""
+        """Decision of the archive about each, as `Insertion`."""
         self.seconds = array("d")
-        """How long each was evaluated."""
+        """Seconds of each evaluation."""
         self.isolations: list[str] = []
         self.trusts: list[Trust] = []
-        """How well each was isolated, and who computed its score; one text for each."""
+        """Source of each score, beside the isolation of each evaluation; one text for each name."""
         self.calls = array("Q")
         self.tokens = array("Q")
         self.money = array("d")
-        """What all calls of models had taken when it settled."""
+        """Sums over all calls of models at the moment when each settled."""
         self.operators: list[str] = []
         self.models: list[str] = []
         """One text for each name, however many records have it."""
         self.islands = array("H")
-        """Where each was proposed."""
+        """Island that each was proposed on."""
         self.parents: list[tuple[RecordId, ...]] = []
         self.children: dict[RecordId, list[RecordId]] = {}
         self.failed: list[RecordId] = []

@@ -13,29 +13,21 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from evolve.types import RecordId, StoreError, canonical
 from evolve.types.codec import decode, encode, tag_union_member
 
 PERSON = "person"
-"""Who made a ruling or wrote a lesson, where a request asked for it."""
+"""Author of a ruling or a lesson that a request asked for."""
 
 
 @tag_union_member
 @dataclass(frozen=True, slots=True)
-class Quarantine:
-    """The program of `record`, and with `descendants` all that came of it, is to be never parent, inspiration or best."""
+class Ruling:
+    """The program of `record`, and with `descendants` all that came of it, is to be never parent, inspiration or best; or is to be again."""
 
-    record: RecordId
-    descendants: bool = False
-    why: str = ""
-
-
-@tag_union_member
-@dataclass(frozen=True, slots=True)
-class Release:
-    """The opposite of `Quarantine`."""
-
+    what: Literal["quarantine", "release"]
     record: RecordId
     descendants: bool = False
     why: str = ""
@@ -61,25 +53,10 @@ class Add:
 
 @tag_union_member
 @dataclass(frozen=True, slots=True)
-class Stop:
-    """The run of the engine `process` is to end as at Ctrl-C; another run is not meant."""
+class RunControl:
+    """The run of the engine `process` is to end as at Ctrl-C, to start nothing, or to go on; another run is not meant."""
 
-    process: int
-
-
-@tag_union_member
-@dataclass(frozen=True, slots=True)
-class Pause:
-    """The run of the engine `process` is to start nothing until it is told to; another run is not meant."""
-
-    process: int
-
-
-@tag_union_member
-@dataclass(frozen=True, slots=True)
-class Unpause:
-    """The opposite of `Pause`."""
-
+    what: Literal["stop", "pause", "unpause"]
     process: int
 
 
@@ -91,7 +68,7 @@ class Configure:
     assignments: tuple[str, ...]
 
 
-Wish = Quarantine | Release | Hint | Add | Stop | Pause | Unpause | Configure
+Wish = Ruling | Hint | Add | RunControl | Configure
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +82,7 @@ class Request:
 @dataclass(frozen=True, slots=True)
 class Answer:
     """Result of a request; `told` says it to a person, with the remedy where it was refused. `records` are those that were ruled
-    about, or have what was to be added already; `step` is the one that evaluates what was added. `former` was the best record before and
+    about; `step` is the one that evaluates what was added. `former` was the best record before and
     `best` is it now, with the fitness as the user writes it."""
 
     request: str

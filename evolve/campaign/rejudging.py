@@ -65,6 +65,7 @@ def plan_rejudging(campaign: Campaign, task: Task, *, everything: bool) -> Rejud
 def begin(campaign: Campaign, plan: Rejudging) -> Sequence[Asked]:
     """Changes the task, if it is another version, asks for what is to be evaluated, and returns the steps to start: all that had been asked
     but proposals. What persons had added and was not evaluated is asked for again. Inside a transaction."""
+    # Read first: a change of the task gives all open steps up, and a program that a person added has no record that stands for it.
     added = [step.asked.action for step in campaign.state.open_steps() if isinstance(step.asked.action, Import)]
     if plan.task.version != campaign.task.version:
         definition = campaign.log.put_text(canonical(encode(plan.task)))

@@ -7,13 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from evolve.bounded_cache import BoundedCache
-from evolve.campaign.calls import Calls
-from evolve.campaign.cases import Cases
 from evolve.campaign.descriptors import make_archive
+from evolve.campaign.folds import REFLECTION, Calls, Cases, LevelsReached, Refusals, add_call, add_record
 from evolve.campaign.history import Columns, Past, Reader, without_result
-from evolve.campaign.progress import add_call, add_record
-from evolve.campaign.reached import Reached
-from evolve.campaign.refusals import Refusals
 from evolve.config import Settings
 from evolve.types import (
     NOBODYS_FAULT,
@@ -33,7 +29,6 @@ from evolve.types import (
     ProgramId,
     Progress,
     Propose,
-    Rearranged,
     Record,
     RecordId,
     Replied,
@@ -45,13 +40,11 @@ from evolve.types import (
 )
 
 BOUND = "bound"
-"""Who quarantines a program that is beyond the proven bound."""
+"""Author of the quarantine of a program that is beyond the proven bound."""
 INTEGRITY = "integrity"
-"""Who quarantines a program that the evaluator has tagged."""
+"""Author of the quarantine of a program that the evaluator has tagged."""
 FOUND = frozenset({BOUND, INTEGRITY})
-"""Whose rulings rest on what a version of the task has found, and are void under the next one."""
-REFLECTION = "reflect"
-"""The operator that writes lessons; the engine asks it, and no strategy does."""
+"""Authors whose rulings rest on the findings of one version of the task, and are void under the next one."""
 WHILE_RUNNING = frozenset({"budget", "workers"})
 """Settings that may change while a run goes on."""
 NOT_FOLDED = WHILE_RUNNING | {"judges"}
@@ -100,10 +93,10 @@ class State:
         self.reader = reader
         self.lessons: list[Lesson] = []
         self.calls = Calls()
-        self.told = 0
-        """How many records there are to learn from: all but those of reflections."""
-        self.reflected = 0
-        """What `told` was when lessons were asked for last."""
+        self.records_to_learn = 0
+        """Number of records to learn from: all but those of reflections."""
+        self.records_learnt = 0
+        """Value of `records_to_learn` when lessons were asked for last."""
         self.hurried: set[ProgramId] = set()
         """Programs that timed out under a shorter limit than their stage's, and were not evaluated otherwise."""
         self.quarantined: dict[ProgramId, Ruled] = {}
@@ -113,27 +106,27 @@ class State:
         self.paused = False
         """A person wants nothing to be started."""
         self.former: list[RecordId] = []
-        """What `elites` said before `TaskChanged`."""
+        """Result of `elites` before `TaskChanged`."""
         self.evaluated: set[ProgramId] = set()
         """Programs that were evaluated since `TaskChanged`; empty before the first."""
         self._spent = Progress()
         self.seconds = 0.0
-        """How long the campaign had run at the last event, over all its runs."""
+        """Seconds that the campaign had run at the last event, over all its runs."""
         self.steps: dict[int, Step] = {}
         self.last_step = 0
         self.difference: Difference | None = None
         self.machine: MachineMeasured | None = None
-        self.reached = Reached()
+        self.reached = LevelsReached()
         """The levels of isolation of its runs."""
         self.seed_values: list[float] = []
         self.noise_values: list[float] = []
-        """Those of `seed_values` that were measured on the present hardware class."""
+        """The part of `seed_values` that was measured on the present hardware class."""
         self._settings = settings
         self._tell = tell
         self._begin_task(task)
 
     def _begin_task(self, task: Task) -> None:
-        """An empty archive, and no seed that was evaluated."""
+        """Begins with an empty archive, and no evaluated seed."""
         self.task = task
         self.archive = make_archive(task, self._settings)
         self.carries = bool(task.carry) and self._settings.carry
@@ -143,11 +136,11 @@ class State:
         self.seed_record: RecordId = 0
         """The record of the task's seed; 0 while it has not settled."""
         self.seed_seconds: float | None = None
-        """How long the evaluation of that record took."""
+        """Seconds of the evaluation of that record."""
         self.seed_values.clear()
         self.noise_values.clear()
         self.derived = BoundedCache()
-        """What was made of records, as this version of the task has evaluated them."""
+        """Cache of values derived from records, as this version of the task has evaluated them."""
         self.refusals = Refusals()
 
     @property
@@ -172,28 +165,6 @@ class State:
     def noise_floor(self) -> float | None:
         """Spread of equal measurements on this machine, in the fitness's unit; None until it is known."""
         return self.machine.noise_floor if self.machine else None
-
-    @property
-    def seed_is_measured(self) -> bool:
-        """True where the seed has passed, and a noisy task's noise floor is known."""
-        return bool(self.seed_values) and (self.task.deterministic or self.noise_floor is not None)
-
-    def noise_measurement(self) -> Measure | None:
-        """Returns one more measurement of a noisy task's seed, until there are enough for the noise floor of this machine."""
-        if self.task.deterministic or not self.seed_values or self.noise_floor is not None:
-            return None
-        asked = sum(_about_noise(step.asked.action) for step in self.steps.values())
-        if len(self.noise_values) + asked >= self._settings.confirm.seeds:
-            return None
-        return Measure(about=self.seed_record, program=self.task.seed.id, why=NOISE)
-
-    def case_measurement(self) -> Measure | None:
-        """Returns a measurement of the best on a case that it was not measured on, when its score is as sure as it must be."""
-        best = self.archive.best if self.cases.wanted else None
-        if best is None or best.reported is None:
-            return None
-        under_way = [step.asked.action for step in self.steps.values() if isinstance(step.asked.action, Measure)]
-        return self.cases.due(best.program, best.record, under_way, seed=self.seed_record)
 
     def settle(self, record: Record) -> Settled:
         """Takes the live step: the archive takes a record, unless it was evaluated on a case; returns the event that says so."""
@@ -221,16 +192,13 @@ class State:
             case Asked():
                 self._ask(event)
             case Opened(machines=inherited):
-                self.reached = Reached(inherited)
+                self.reached = LevelsReached(inherited)
             case TaskChanged():
                 self._change_task(self.reader.task(event.definition))
             case MachineMeasured():
                 self._arrive(event)
             case Ruled():
                 self._rule(event)
-            case Rearranged():
-                self.archive.rearrange(event.island, event.records)
-                self.refusals.renew()
             case LessonWritten() | Paused() | SettingsChanged():
                 self._steer(event)
             case Replied():
@@ -259,7 +227,7 @@ class State:
             case Measure(case=""):
                 self.archive.mark_asked(event.action)
             case Propose(selection=selection) if selection.operator == REFLECTION:
-                self.reflected = self.told
+                self.records_learnt = self.records_to_learn
             case Propose(selection=selection):
                 self.refusals.ask(selection.operator, event.step)
             case Import():
@@ -275,16 +243,16 @@ class State:
         return Step(event, self._ruled_out, 0 if best is None else best.record, rivals)
 
     def _reply(self, event: Replied) -> None:
-        """A step that is not finished may run again, and is then answered from here."""
         call = event.call
         self._spent = add_call(self._spent, call)
         self.calls.add(event)
         step = self.steps.get(event.step)
+        # A step that is not finished may run again, and is then answered from here.
         if step is not None and event.index >= 0:
             step.replies[event.index] = call
 
     def _note_request(self, request: str, step: int = 0) -> None:
-        """An event that a person's request led to; an empty one means that none did."""
+        """Notes the person's request that an event came of; an empty id means that there was none."""
         if request:
             self.requests[request] = step
 
@@ -342,7 +310,10 @@ class State:
     def _note_evaluation(self, program: ProgramId, record: Record) -> None:
         """Takes what an evaluation says of its program, beside what the archive makes of it."""
         evaluation = record.evaluation
-        (self.hurried.add if evaluation.limit else self.hurried.discard)(program)
+        if evaluation.limit:
+            self.hurried.add(program)
+        else:
+            self.hurried.discard(program)
         if evaluation.fitness is not None and evaluation.trust == "claimed":
             self.claimed.add(program)
         if self.columns.since and evaluation.outcome not in NOBODYS_FAULT and not record.origin.case:
@@ -351,7 +322,7 @@ class State:
     def _record(self, record: Record, insertion: Insertion) -> None:
         self.columns.append(record, insertion, self._spent)
         # Lessons about lessons would keep the model busy with itself.
-        self.told += record.origin.operator != REFLECTION
+        self.records_to_learn += record.origin.operator != REFLECTION
         self.last_step = max(self.last_step, record.origin.step)
         if record.origin.kind == "seed" and record.evaluation.outcome is not Outcome.INTERNAL:
             self.seed_record, self.seed_seconds = record.id, record.evaluation.seconds
@@ -382,7 +353,3 @@ class State:
     def open_steps(self) -> Sequence[Step]:
         """Steps to finish first, in their order."""
         return [self.steps[number] for number in sorted(self.steps)]
-
-
-def _about_noise(action: object) -> bool:
-    return isinstance(action, Measure) and action.why == NOISE

@@ -5,6 +5,7 @@ import hmac
 import os
 import re
 import secrets
+import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -66,15 +67,10 @@ def secret_for(home: Path, task: str) -> str:
     with _explain_errors(home):
         if not path.exists():
             _make_secret(path)
-        secret = _beginning(path).decode("ascii", "replace").strip() if path.is_file() else ""
+        secret = path.read_text("ascii", "replace").strip() if path.is_file() else ""
     if len(secret) < _SECRET_BYTES:
         raise ConfigError(f"{path} holds no secret. Try: delete it, and run again: another one is made")
     return hmac.new(secret.encode(), task.encode(), "sha256").hexdigest()
-
-
-def _beginning(path: Path) -> bytes:
-    with path.open("rb") as file:
-        return file.read(1024)
 
 
 def _make_secret(path: Path) -> None:
@@ -105,6 +101,14 @@ def new_path(home: Path, task: str, name: str | None) -> Path:
             path = log_path(home, f"{task}-{number}")
             number += 1
     return path
+
+
+def remove_campaign(log: Path) -> None:
+    """Deletes a campaign's log, its lock, and its inbox."""
+    # By name: the dots in the names of campaigns make `NAME.*` match the logs of others.
+    shutil.rmtree(log.with_name(f"{log.stem}.inbox"), ignore_errors=True)
+    for end in ("-wal", "-shm", ".lock", ""):
+        log.with_name(f"{log.name}{end}").unlink(missing_ok=True)
 
 
 def existing_path(home: Path, name: str | None) -> Path:

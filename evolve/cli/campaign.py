@@ -14,14 +14,15 @@ from evolve.campaign import Campaign, campaigns, existing_path, file, workspace
 from evolve.campaign.campaign import best_confirmed
 from evolve.campaign.fork import fork, settings_of_fork
 from evolve.campaign.inbox import Configure
-from evolve.campaign.retuning import keys
+from evolve.campaign.settings import keys
 from evolve.cli import steering, summary
 from evolve.cli.groups import noun_group
-from evolve.cli.output import debug_option, emit, emit_all, facts, flat, json_option, say, table
+from evolve.cli.output import emit, emit_all, facts, flat, json_option, say, table
 from evolve.cli.rejudge import rejudge_campaign
 from evolve.log import writer
-from evolve.model_specs import check_models, parse_models
+from evolve.model_specs import check_models
 from evolve.plugins import load
+from evolve.run_options import RunOptions, merge_settings, read_options
 from evolve.stop import duration, spelled
 
 _MOST_NAMES = 10
@@ -38,7 +39,6 @@ for _command in (steering.hint_campaign, *steering.RUN_COMMANDS, rejudge_campaig
 
 @campaign.command("list")
 @json_option
-@debug_option
 def list_campaigns(as_json: bool) -> None:
     """List the campaigns of this workspace, the one written last first."""
     found = [report.read_campaign_line(path) for path in campaigns(workspace())]
@@ -52,7 +52,7 @@ def list_campaigns(as_json: bool) -> None:
             (
                 line.name,
                 line.task,
-                wording.number(line.best, line.fitness) if line.fitness else "-",
+                _format_best(line),
                 f"{line.programs:,}",
                 line.strategy,
                 " ".join(line.budget) or "-",
@@ -65,10 +65,16 @@ def list_campaigns(as_json: bool) -> None:
         say(table(headings, rows, wrap="state"))
 
 
+def _format_best(line: report.CampaignLine) -> str:
+    if line.fitness is None:
+        return "-"
+    error = f" +- {line.standard_error:.2g}" if line.standard_error else ""
+    return f"{wording.number(line.best, line.fitness)}{error}"
+
+
 @campaign.command("show")
 @click.argument("name", required=False)
 @json_option
-@debug_option
 def show_campaign(name: str | None, as_json: bool) -> None:
     """Show a campaign: its task, progress, best program, archive, what models cost, and settings."""
     with Campaign.open(name, load(), workspace()) as opened:
@@ -84,20 +90,20 @@ def show_campaign(name: str | None, as_json: bool) -> None:
 
 def _format_overview(opened: Campaign, page: report.Overview) -> list[tuple[str, str]]:
     counts = f"{page.programs:,} programs evaluated, {page.screened:,} screened, {page.measurements:,} measurements"
-    tally = report.Tally.of(opened.state.history)
+    tally = report.tally(opened)
     return [
         ("campaign", page.name),
         ("forked from", page.forked_from),
-        *summary.format_paused(opened),
+        *wording.format_paused(opened),
         ("task", _versions(page)),
         ("progress", f"{counts} in {duration(page.seconds)}{_format_unfinished(opened, page)}"),
         ("left", report.budget_left(opened, time.time())),
         *summary.format_best_program(opened, page.best, page.front),
         ("archive", _archive(opened, page)),
-        *summary.format_yields(opened, tally),
-        *summary.format_costs(opened, tally),
+        *wording.format_yields(opened, tally),
+        *wording.format_costs(opened, tally),
         ("cost by operator", "\n".join(map(_format_cost, page.costs.operators)) if page.costs else ""),
-        *summary.format_left_out(page.left_out),
+        *wording.format_left_out(page.left_out),
         ("quarantined", _shorten(page.quarantined)),
         ("lessons", "\n".join(f"{one.text}  ({one.by})" for one in page.lessons)),
         ("machine", page.hardware or "none yet"),
@@ -111,7 +117,7 @@ def _format_cost(line: report.CostLine) -> str:
     amounts = [
         spelled("calls", line.calls),
         spelled("tokens", line.tokens),
-        *summary.format_money(line.money, line.gpu_seconds),
+        *wording.format_money(line.money, line.gpu_seconds),
     ]
     return f"{line.name or 'before any step'}: {', '.join(amounts)}"
 
@@ -160,7 +166,6 @@ class Replay:
 @campaign.command("replay")
 @click.argument("name", required=False)
 @json_option
-@debug_option
 def replay_campaign(name: str | None, as_json: bool) -> None:
     """Compute a campaign's archive from its log again, and compare it with what the log says."""
     began = time.monotonic()
@@ -194,36 +199,19 @@ def replay_campaign(name: str | None, as_json: bool) -> None:
 )
 @click.option("--budget", multiple=True, help="Another total; what the old campaign has spent counts.")
 @json_option
-@debug_option
 def fork_campaign(name: str | None, new: str | None, as_json: bool, **words: Any) -> None:
     """Make a new campaign from the records of one, under other settings; nothing is evaluated."""
     plugins = load()
     with Campaign.open(name, plugins, workspace()) as old:
-        values, assignments = _fork_values(old, **words)
-        settings = settings_of_fork(old, values, assignments)
+        # A campaign without models has made no choice among any that its fork would keep.
+        unset = None if old.settings.models.members else {"models"}
+        options = RunOptions(**words)
+        values = merge_settings(old.settings.model_dump(mode="json", exclude=unset), read_options(options, plugins))
+        settings = settings_of_fork(old, values, options.assignments)
         check_models(settings.models.members, plugins)
         path = fork(old, settings, workspace(), new)
         with Campaign.open(str(path), plugins, workspace()) as forked:
             _print_fork(old, forked, as_json=as_json)
-
-
-def _fork_values(
-    old: Campaign,
-    *,
-    seed: int | None,
-    budget: tuple[str, ...],
-    strategy: str | None,
-    models: tuple[str, ...],
-    assignments: tuple[str, ...],
-) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Returns other settings by their top-level keys, and those that are assigned."""
-    values: dict[str, Any] = {"seed": seed} if seed is not None else {}
-    values |= {"budget": list(budget)} if budget else {}
-    if models:
-        known = old.settings.models.model_dump(mode="json") if old.settings.models.members else {}
-        members = [member.model_dump(mode="json") for member in parse_models(models, old.plugins)]
-        values["models"] = {**known, "members": members}
-    return values, (*([f"strategy.name={strategy}"] if strategy is not None else []), *assignments)
 
 
 def _print_fork(old: Campaign, new: Campaign, *, as_json: bool) -> None:
@@ -256,7 +244,6 @@ def _print_fork(old: Campaign, new: Campaign, *, as_json: bool) -> None:
 @click.argument("name", required=False)
 @click.option("--set", "assignments", multiple=True, metavar="KEY=VALUE", help="Another value; may be repeated.")
 @json_option
-@debug_option
 def configure_campaign(name: str | None, assignments: tuple[str, ...], as_json: bool) -> None:
     """Print a campaign file that runs the search of a campaign again, with the settings that may change; --set changes them, also while it runs.
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import click
 
 from evolve.cli.machine import devices_option, format_time, grant_devices
-from evolve.cli.output import debug_option, emit, facts, json_option, one_line, say, table
-from evolve.devices import Gpu, Grant, Holder, filter_gpus, find_gpus, holders, leases_folder
-from evolve.devices.processors import governor, load, ranges, units, usable
-from evolve.evaluation.machine import processor
+from evolve.cli.output import emit, facts, json_option, one_line, say, table
+from evolve.devices.inventory import Gpu, find_gpus, governor, load, ranges, units, usable
+from evolve.devices.leases import Grant, Holder, filter_gpus, holders, leases_folder
+from evolve.evaluation.provenance import processor
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,6 @@ class MachineDevices:
 @click.command()
 @devices_option
 @json_option
-@debug_option
 def devices(devices: tuple[str, ...], as_json: bool) -> None:
     """List the cores and GPUs of this machine, and who has them now."""
     machine = _look_up(grant_devices(devices))

@@ -9,11 +9,10 @@ from typing import Any
 
 from evolve import prompts
 from evolve.campaign import Campaign, stream
-from evolve.campaign.fitting import budget_of, operators_of
+from evolve.campaign.settings import budget_of, operators_of
 from evolve.campaign.spending import CostEstimate, ModelEstimate, estimate_costs
 from evolve.cli.output import facts, flat, quote
-from evolve.cli.summary import format_money
-from evolve.engine import RunRequest, open_executor
+from evolve.engine import RunRequest
 from evolve.engine.proposals import add_prompts
 from evolve.models.prices import Cost
 from evolve.protocols import Context, History
@@ -21,6 +20,7 @@ from evolve.stop import spelled
 from evolve.task.grants import format_grants, list_grants
 from evolve.testing import RehearsedHistory
 from evolve.types import Evaluation, Origin, Outcome, Progress, Prompt, Record, RecordId, Selection, Task
+from evolve.wording import format_money
 
 _OF_ONE_PARENT = ("diff", "rewrite")
 """Operators that the seed alone is enough for."""
@@ -41,7 +41,7 @@ def describe_run(request: RunRequest) -> dict[str, Any]:
     """Returns the one object of `--dry-run --json`; the evaluator is loaded for it. `grants` are those of the task, by the keys of `[sandbox]`; `limit` is the
     wall time of all stages together, in seconds; `foreseen` is None where no model proposes. Raises `EvolveError`."""
     foreseen, means, task = preview_cost(request), request.confine().means, request.task
-    with open_executor(task, 1, means, request.home, devices=request.devices) as executor:
+    with request.start_executor(means, 1) as executor:
         evaluator = executor.describe()
     return {
         "settings": request.settings.model_dump(mode="json"),
@@ -116,6 +116,7 @@ def _first_parent(task: Task, campaign: Campaign | None) -> tuple[History, Recor
     if campaign is not None and campaign.state.seed_record:
         best = campaign.state.archive.best
         return campaign.state.history, best.record if best else campaign.state.seed_record
+    # A screened seed: the prompt must not tell of a score that nobody has measured.
     history = RehearsedHistory()
     history.programs[task.seed.id] = task.seed
     history.records.append(Record(1, Origin("seed", 0), task.seed.id, Evaluation(Outcome.SCREENED)))

@@ -6,10 +6,9 @@ from typing import Any, TypeVar
 
 import click
 
-from evolve import wording
 from evolve.cli.output import say
-from evolve.devices import EVERYTHING, Grant, find_gpus, parse
-from evolve.devices.processors import usable
+from evolve.devices.inventory import find_gpus, usable
+from evolve.devices.leases import EVERYTHING, Grant, parse
 from evolve.engine.isolation import LEVELS, VARIABLE, Confinement
 from evolve.sandbox.means import Means
 from evolve.stop import duration
@@ -50,4 +49,4 @@ def grant_devices(words: Sequence[str]) -> Grant:
 
 def format_time(seconds: float) -> str:
     """Returns a time that may be long: `25 min 3 s`, or `1.5 s`."""
-    return duration(seconds) if seconds >= 60 else wording.seconds(seconds)
+    return duration(seconds) if seconds >= 60 else f"{seconds:.3g} s"

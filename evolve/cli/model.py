@@ -17,7 +17,6 @@ from evolve.campaign import existing_path, workspace
 from evolve.cli.groups import noun_group
 from evolve.cli.output import (
     brief,
-    debug_option,
     emit,
     emit_all,
     facts,
@@ -66,7 +65,6 @@ class ModelKind:
 
 @model.command("list")
 @json_option
-@debug_option
 def list_models(as_json: bool) -> None:
     """List the kinds of models with how each is written after --model."""
     kinds = [_describe_kind(name, found.plugin, found.entry) for name, found in sorted(load().models.items())]
@@ -111,7 +109,6 @@ class PingResult:
 @click.argument("specs", metavar="[SPEC]...", nargs=-1)
 @click.option("-c", "--config", "config", metavar="FILE", help="A campaign file: all of its models.")
 @json_option
-@debug_option
 def ping_models(specs: tuple[str, ...], config: str | None, as_json: bool) -> None:
     """Call each model once, as little as its kind allows. SPEC is written as for `evolve run --model`.
 
@@ -181,9 +178,8 @@ def _format_ping(found: PingResult) -> list[tuple[str, str]]:
     help="Write the answers to a cassette.",
 )
 @json_option
-@debug_option
 def list_calls(name: str | None, step: int | None, limit: int, cassette: Path | None, as_json: bool) -> None:
-    """List the calls of campaign NAME, the newest last."""
+    """List the calls of campaign NAME, the newest first."""
     with Log.open(existing_path(workspace(), name), readonly=True) as log:
         if cassette is not None:
             _export(log, cassette, as_json=as_json)
@@ -200,7 +196,7 @@ def _replies(log: Log) -> Iterator[Replied]:
 
 
 def _list(log: Log, limit: int, *, as_json: bool) -> None:
-    lines = [call_line(replied) for replied in deque(_replies(log), limit or None)]
+    lines = [call_line(replied) for replied in reversed(deque(_replies(log), limit or None))]
     if as_json:
         emit_all(lines)
     elif not lines:
@@ -218,7 +214,8 @@ def _to_row(line: CallLine) -> tuple[str, ...]:
         line.model,
         _format_tokens(line),
         f"{line.cost:.4g}" if line.cost else "-",
-        wording.seconds(line.seconds),
+        # The log keeps no duration of a check.
+        wording.seconds(line.seconds) if line.seconds else "-",
         f"{end} (failed requests: {wording.format_causes(line.retries)})" if line.retries else end,
     )
 

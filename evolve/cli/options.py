@@ -25,7 +25,7 @@ def debug_option(command: Command) -> Command:
 
 
 def json_option(command: Command) -> Command:
-    """Adds `--json`, given to the command as `as_json`."""
+    """Adds `--json`, given to the command as `as_json`, and `--debug`."""
     return click.option("--json", "as_json", is_flag=True, help="One JSON object per line on stdout, nothing else.")(
-        command
+        debug_option(command)
     )

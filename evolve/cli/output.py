@@ -14,27 +14,13 @@ from typing import IO, Any
 
 import click
 
-from evolve.cli.options import debug_option, json_option
+from evolve.cli.options import debug_option as debug_option
+from evolve.cli.options import json_option as json_option
 from evolve.sandbox import output as sandbox_output
-from evolve.sandbox.output import BLANK, MARK, brief, harmless, one_line
-
-__all__ = [
-    "brief",
-    "debug_option",
-    "emit",
-    "emit_all",
-    "emit_text",
-    "facts",
-    "flat",
-    "harmless",
-    "json_option",
-    "one_line",
-    "print_exactly",
-    "print_file",
-    "quote",
-    "say",
-    "table",
-]
+from evolve.sandbox.output import BLANK, MARK
+from evolve.sandbox.output import brief as brief
+from evolve.sandbox.output import harmless as harmless
+from evolve.sandbox.output import one_line as one_line
 
 CELL = 1000
 """Characters of a table's cell."""

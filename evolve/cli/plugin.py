@@ -11,7 +11,7 @@ import click
 
 from evolve.cli.groups import noun_group
 from evolve.cli.output import debug_option, emit_all, facts, json_option, say, table
-from evolve.cli.plugin_commands import ENTRY_POINTS
+from evolve.cli.plugin_commands import ENTRY_POINTS, is_bundled
 from evolve.conformance.plugins import PluginFinding, check_plugins
 from evolve.plugins import BUNDLED, Plugins, installed, load
 from evolve.types import ConfigError
@@ -38,7 +38,6 @@ class PluginLine:
 
 @plugin.command("list")
 @json_option
-@debug_option
 def list_plugins(as_json: bool) -> None:
     """List the bundled plugins, and those that other packages bring."""
     lines = _list(load())
@@ -66,15 +65,13 @@ def _list(plugins: Plugins) -> list[PluginLine]:
         lines.append(PluginLine(name, name in BUNDLED, {kind: names for kind, names in provides.items() if names}))
     commands: dict[tuple[str, bool], list[str]] = {}
     for point in sorted(entry_points(group=ENTRY_POINTS)):
-        ours = point.dist is not None and point.dist.name == "evolve"
-        commands.setdefault((point.module, ours), []).append(point.name)
+        commands.setdefault((point.module, is_bundled(point)), []).append(point.name)
     return lines + [PluginLine(module, ours, {"commands": names}) for (module, ours), names in commands.items()]
 
 
 @plugin.command("check")
 @click.argument("name", required=False)
 @json_option
-@debug_option
 def check_installed(name: str | None, as_json: bool) -> None:
     """Load plugin NAME, or every plugin, and try out all that it registers.
 

@@ -9,10 +9,9 @@ import click
 
 from evolve import report, wording
 from evolve.campaign import Campaign, workspace
-from evolve.campaign.inbox import Quarantine, Release
+from evolve.campaign.inbox import Ruling
 from evolve.cli.groups import noun_group
 from evolve.cli.output import (
-    debug_option,
     emit,
     emit_all,
     emit_text,
@@ -62,7 +61,6 @@ program.add_command(add_program)
 )
 @click.option("--csv", "target", type=click.Path(path_type=Path, dir_okay=False), help="Write them to a file of CSV.")
 @json_option
-@debug_option
 def list_programs(
     name: str | None,
     chosen: str | None,
@@ -143,7 +141,7 @@ def _elite_row(campaign: Campaign, line: report.EliteLine) -> tuple[str, ...]:
     return (
         f"{line.name}{'*' if line.best else ''}",
         wording.number(line.fitness, campaign.task.fitness),
-        *wording.objective_columns(line.objectives),
+        *map(wording.objective_number, line.objectives),
         ("certified" if line.certified else f"{line.measurements} measured") + missed,
         " ".join(map(str, line.islands)),
         str(line.cell),
@@ -164,8 +162,7 @@ def _record_row(campaign: Campaign, line: report.RecordLine) -> tuple[str, ...]:
         line.operator or line.kind,
         " ".join(map(str, line.parents)),
         wording.seconds(line.seconds),
-        line.trust,
-        wording.level(line.isolation, weaker=line.weaker),
+        *wording.evidence(line),
     )
 
 
@@ -175,7 +172,6 @@ def _record_row(campaign: Campaign, line: report.RecordLine) -> tuple[str, ...]:
 @click.option("--feedback", is_flag=True, help="Print the evaluator's feedback.")
 @click.option("--artifact", metavar="NAME", help="Print a stored artifact, as JSON, and nothing else.")
 @json_option
-@debug_option
 def show_program(reference: str, code: bool, feedback: bool, artifact: str | None, as_json: bool) -> None:
     """Show one record: where it comes from, its score and what the score rests on."""
     with open_program(reference) as (campaign, number):
@@ -207,7 +203,6 @@ def _read_artifact(campaign: Campaign, number: RecordId, name: str) -> str:
 @click.argument("reference", metavar="[NAME/]ID")
 @click.argument("other", metavar="[[NAME/]ID]", required=False)
 @json_option
-@debug_option
 def diff_programs(reference: str, other: str | None, as_json: bool) -> None:
     """Print what a program changes: against its first parent, or from the first named program to the second."""
     with open_program(reference) as (campaign, number):
@@ -236,7 +231,6 @@ def _read_program(campaign: Campaign, number: RecordId) -> tuple[str, Program]:
 @program.command("lineage")
 @click.argument("reference", metavar="[NAME/]ID")
 @json_option
-@debug_option
 def show_lineage(reference: str, as_json: bool) -> None:
     """Print a program's line of first parents, from the seed, with what each step changed in the fitness, and what its calls of models cost."""
     with open_program(reference) as (campaign, number):
@@ -253,8 +247,7 @@ def show_lineage(reference: str, as_json: bool) -> None:
             " ".join(map(str, step.parents)),
             f"{step.tokens:,}",
             f"{step.money:.4g}",
-            step.trust,
-            wording.level(step.isolation, weaker=step.weaker),
+            *wording.evidence(step),
         )
         for step in steps
     ]
@@ -266,12 +259,11 @@ def show_lineage(reference: str, as_json: bool) -> None:
 @click.option("--descendants", is_flag=True, help="Also every program that came of it.")
 @click.option("--why", default="", help="The reason, kept with the ruling.")
 @json_option
-@debug_option
 def quarantine_program(reference: str, descendants: bool, why: str, as_json: bool) -> None:
     """Rule a program out: it stays as evidence, and is never parent, inspiration or best."""
     with open_program(reference) as (campaign, number):
         log = campaign.log.path
-    print_answer("ruling", log, ask(log, Quarantine(number, descendants, why)), as_json=as_json)
+    print_answer("ruling", log, ask(log, Ruling("quarantine", number, descendants, why)), as_json=as_json)
 
 
 @program.command("release")
@@ -279,9 +271,8 @@ def quarantine_program(reference: str, descendants: bool, why: str, as_json: boo
 @click.option("--descendants", is_flag=True, help="Also every program that came of it.")
 @click.option("--why", default="", help="The reason, kept with the ruling.")
 @json_option
-@debug_option
 def release_program(reference: str, descendants: bool, why: str, as_json: bool) -> None:
     """End the quarantine of a program: it claims its places again."""
     with open_program(reference) as (campaign, number):
         log = campaign.log.path
-    print_answer("ruling", log, ask(log, Release(number, descendants, why)), as_json=as_json)
+    print_answer("ruling", log, ask(log, Ruling("release", number, descendants, why)), as_json=as_json)

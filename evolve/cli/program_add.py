@@ -15,13 +15,13 @@ from evolve.campaign.campaign import settings_of, task_of
 from evolve.campaign.inbox import Add
 from evolve.cli.errors import INTERRUPTED
 from evolve.cli.machine import sandbox_option
-from evolve.cli.output import debug_option, emit, facts, json_option, say
+from evolve.cli.output import emit, facts, json_option, say
 from evolve.cli.program_evaluate import read_files
 from evolve.cli.record import format_record, open_program
 from evolve.cli.steering import ask
 from evolve.engine import RunRequest, Unwatched, open_run
 from evolve.engine.isolation import WantedLevel, confine, wanted_level
-from evolve.evaluation.version import check_version
+from evolve.evaluation.provenance import check_version
 from evolve.log import Locked, Log, writer
 from evolve.plugins import load
 from evolve.types import Import, Outcome, RecordId, Settled, Task
@@ -38,7 +38,6 @@ _POLL_SECONDS = 0.2
 @click.option("--parent", type=click.IntRange(min=1), help="The record that it was made from.")
 @sandbox_option
 @json_option
-@debug_option
 def add_program(
     files: Sequence[str], name: str | None, thought: str, parent: int | None, sandbox: str | None, as_json: bool
 ) -> None:

@@ -4,8 +4,7 @@ Results are kept, so that the same command evaluates only what is missing. Numbe
 over trials that both the program and the seed were evaluated with."""
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import get_args
@@ -14,17 +13,17 @@ import click
 
 import evolve.task
 from evolve import report, wording
-from evolve.campaign import secret_for, workspace
+from evolve.campaign import logs, secret_for, workspace
 from evolve.cli.machine import devices_option, grant_devices, sandbox_option
-from evolve.cli.output import debug_option, emit, facts, json_option, one_line, quote, say, table
+from evolve.cli.output import emit, facts, json_option, one_line, quote, say, table
+from evolve.config import parse_parameters
+from evolve.devices.inventory import usable_cores
 from evolve.edits.changes import matches, refusal
 from evolve.engine import open_executor
 from evolve.engine.isolation import confine, wanted_level
-from evolve.evaluation.machine import usable_cores
-from evolve.log import EvaluationCache
-from evolve.measuring import Measured, Measuring, trials
+from evolve.hookspecs import ExecutorRequest
+from evolve.measuring import Measured, MeasurementRequest, Submits, measure, trials
 from evolve.plugins import load
-from evolve.run_options import parse_parameters
 from evolve.statistics import Pool, pool_values
 from evolve.task.one_file import program_of
 from evolve.types import ConfigError, Fitness, Outcome, Program, Task, TextId, Trust
@@ -40,8 +39,7 @@ _SURE = 2.0
 
 @dataclass(frozen=True, slots=True)
 class EvaluationLine:
-    """One evaluation. `of` is `program` or `seed`; `trial` is the evaluator's random seed; `kept`: it was made before; `violation` is how far
-    the task's constraints are missed; `tag` is the failure of integrity that the evaluator has seen."""
+    """One evaluation. `of` is `program` or `seed`; `trial` is the evaluator's random seed; `violation` is how far the task's constraints are missed; `tag` is the failure of integrity that the evaluator has seen."""
 
     of: str
     trial: int
@@ -49,7 +47,6 @@ class EvaluationLine:
     outcome: str
     fitness: float | None
     seconds: float
-    kept: bool
     feedback: str
     isolation: str
     trust: Trust = "witnessed"
@@ -69,7 +66,6 @@ class EvaluationSummary:
     program: str
     count: int
     failures: int
-    kept: int
     mean: float | None
     error: float | None
     seed_mean: float | None
@@ -88,26 +84,22 @@ class EvaluationSummary:
 @click.option("--seeds", type=click.IntRange(min=1), help="How often.  [default: 5; 1 where the task is deterministic]")
 @click.option("--set", "assignments", multiple=True, metavar="task.KEY=VALUE", help="A parameter of the task.")
 @click.option("--held-out", is_flag=True, help="Evaluate on every held-out case, too.")
-@click.option("--fresh", is_flag=True, help="Evaluate again what was evaluated before.")
 @sandbox_option
 @devices_option
 @json_option
-@debug_option
 def evaluate_program(
     files: tuple[str, ...],
     reference: str,
     seeds: int | None,
     assignments: tuple[str, ...],
     held_out: bool,
-    fresh: bool,
     sandbox: str | None,
     devices: tuple[str, ...],
     as_json: bool,
 ) -> None:
     """Evaluate a program of your own outside any campaign, next to the task's seed.
 
-    FILE is the program's file, its files, its folder, or - for the standard input. Results are kept: the same command again evaluates only
-    what is missing.
+    FILE is the program's file, its files, its folder, or - for the standard input.
     """
     # Before anything counts cores, for they decide how many workers there are.
     grant, task = grant_devices(devices), evolve.task.load(reference, parse_parameters(assignments))
@@ -117,15 +109,14 @@ def evaluate_program(
     if held_out and not task.held_out:
         raise ConfigError(f"task {task.name!r} has no held-out cases. Try: leave --held-out out")
     count = seeds or (1 if task.deterministic else NOISY_SEEDS)
-    # Code that may change without a new version has no results to keep.
-    release = load().evaluator_release(task.evaluator)
     means, slots = confine(task, wanted_level(sandbox)).means, usable_cores()
-    with (
-        open_executor(task, slots, means, workspace(), devices=grant) as executor,
-        _open_cache(fresh or release is None) as cache,
-    ):
-        measuring = Measuring(task, executor, executor.describe(), slots, cache, release or "")
-        rows = _evaluate(measuring, chosen, count, held_out=held_out, as_json=as_json)
+    with open_executor(load(), ExecutorRequest(task, slots, means, logs(workspace()), grant)) as executor:
+        # A worker that does not start is an error here, before the first job is sent.
+        executor.describe()
+        cases = (None, *(task.held_out if held_out else ()))
+        secret = secret_for(workspace(), task.name)
+        wanted = (one for case in cases for one in trials(task, chosen, range(1 if case else count), case, secret))
+        rows = _evaluate(task, executor, wanted, slots, as_json=as_json)
     summary = summarize(task, chosen.id, rows)
     if as_json:
         emit(summary)
@@ -197,26 +188,15 @@ def read_program(task: Task, paths: Sequence[str]) -> Program:
     return Program({**task.seed.files, **taken})
 
 
-@contextmanager
-def _open_cache(fresh: bool) -> Iterator[EvaluationCache | None]:
-    if fresh:
-        yield None
-        return
-    with closing(EvaluationCache(workspace() / "archive" / "cache.db")) as cache:
-        yield cache
-
-
 def _evaluate(
-    measuring: Measuring, chosen: Program, count: int, *, held_out: bool, as_json: bool
+    task: Task, executor: Submits, wanted: Iterable[MeasurementRequest], slots: int, *, as_json: bool
 ) -> list[EvaluationLine]:
     """Returns the evaluations of the program and of the seed, trials before held-out cases."""
-    task, rows = measuring.task, list[EvaluationLine]()
-    secret = secret_for(workspace(), task.name)
-    for case in (None, *(task.held_out if held_out else ())):
-        for row in measuring.measure(trials(task, chosen, range(1 if case else count), case, secret)):
-            rows.append(describe_evaluation(task, row))
-            if as_json:
-                emit(rows[-1])
+    rows = list[EvaluationLine]()
+    for measured in measure(executor, wanted, slots):
+        rows.append(describe_evaluation(task, measured))
+        if as_json:
+            emit(rows[-1])
     return sorted(rows, key=lambda row: (bool(row.case), row.trial, row.of))
 
 
@@ -230,7 +210,6 @@ def describe_evaluation(task: Task, row: Measured) -> EvaluationLine:
         outcome=evaluation.outcome,
         fitness=None if evaluation.fitness is None else task.fitness.shown(evaluation.fitness),
         seconds=evaluation.seconds,
-        kept=row.kept,
         feedback=row.report.texts.get(TextId(evaluation.feedback), "").strip(),
         isolation=evaluation.isolation,
         trust=evaluation.trust,
@@ -247,6 +226,7 @@ def summarize(task: Task, program: str, rows: Sequence[EvaluationLine]) -> Evalu
         for of in ("program", "seed")
     )
     mean, seed_mean = pool_values(list(own.values())), pool_values(list(seeds.values()))
+    # In pairs, for what a trial's instances do to both sides is no gain.
     gain = pool_values([own[trial] - seeds[trial] for trial in own if trial in seeds])
     programs = [row for row in rows if row.of == "program"]
     return EvaluationSummary(
@@ -254,7 +234,6 @@ def summarize(task: Task, program: str, rows: Sequence[EvaluationLine]) -> Evalu
         program=program,
         count=sum(not row.case for row in programs),
         failures=sum(row.outcome != Outcome.OK for row in programs),
-        kept=sum(row.kept and not row.case for row in programs),
         mean=_mean(mean),
         error=mean.standard_error(None),
         seed_mean=_mean(seed_mean),
@@ -302,16 +281,15 @@ def _cells(row: EvaluationLine | None, fitness: Fitness) -> tuple[str, str, str]
     if row is None:
         return "-", "-", "-"
     outcome = f"{row.outcome}, misses constraints" if row.violation else row.outcome
-    return outcome, wording.number(row.fitness, fitness), "kept" if row.kept else wording.seconds(row.seconds)
+    return outcome, wording.number(row.fitness, fitness), wording.seconds(row.seconds)
 
 
 def _facts(fitness: Fitness, summary: EvaluationSummary) -> list[tuple[str, str]]:
     failures = f", {summary.failures} failed" if summary.failures else ""
-    kept = f", {summary.kept} of them before (--fresh evaluates again)" if summary.kept else ""
     of_seed = "the seed, " if summary.is_seed else ""
     trials = wording.counted(summary.count, "trial")
     rows = [
-        ("program", f"{of_seed}{summary.program[:16]}, evaluated with {trials}{kept}{failures}"),
+        ("program", f"{of_seed}{summary.program[:16]}, evaluated with {trials}{failures}"),
         (fitness.name, _format_mean(summary.mean, summary.error, fitness)),
     ]
     if not summary.is_seed:

@@ -44,6 +44,7 @@ def _find_best(campaign: Campaign) -> RecordId:
 def format_record(campaign: Campaign, shown: report.Shown) -> list[tuple[str, str]]:
     """Returns labels and texts of a record with everything that its score rests on; empty texts are left out."""
     line, fitness = shown.record, campaign.task.fitness
+    evaluated = line.outcome != Outcome.SCREENED
     cases = {case.name for case in shown.cases}
     again = [one for one in shown.judged_again if one.name not in cases]
     place = f" on island {line.island}, cell {line.cell}" if line.cell >= 0 else ""
@@ -69,8 +70,13 @@ def format_record(campaign: Campaign, shown: report.Shown) -> list[tuple[str, st
             "\n".join(f"{one.name}  {_format_score(campaign, one)}  {one.case or one.why}" for one in again),
         ),
         ("children", f"{shown.offspring.children:,}" if shown.offspring.children else ""),
-        ("isolation", line.isolation),
-        ("took", f"{wording.seconds(line.seconds)}, {wording.seconds(line.cpu_seconds)} of CPU in the candidate"),
+        ("isolation", line.isolation if evaluated else ""),
+        (
+            "took",
+            f"{wording.seconds(line.seconds)}, {wording.seconds(line.cpu_seconds)} of CPU in the candidate"
+            if evaluated
+            else "",
+        ),
         ("cached from", line.cached_from),
         ("environment", one_line(shown.environment)),
         ("thought", quote(shown.thought) if shown.thought and shown.thought != shown.feedback else ""),
@@ -148,7 +154,8 @@ def _cases(campaign: Campaign, shown: report.Shown) -> str:
 
 
 def _basis(line: report.RecordLine) -> str:
-    return f"[{line.trust}, isolation {wording.level(line.isolation, weaker=line.weaker)}]"
+    trust, isolation = wording.evidence(line)
+    return f"[{trust}, isolation {isolation}]"
 
 
 def _numbers(values: Mapping[str, float]) -> str:

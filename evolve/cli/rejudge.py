@@ -13,7 +13,7 @@ from evolve.campaign.rejudging import Rejudging, begin, plan_rejudging
 from evolve.cli import summary
 from evolve.cli.errors import INTERRUPTED
 from evolve.cli.machine import devices_option, format_time, grant_devices, note_isolation, sandbox_option
-from evolve.cli.output import debug_option, emit, facts, json_option, say
+from evolve.cli.output import emit, facts, json_option, say
 from evolve.cli.progress import RecordWatch, watch_campaign
 from evolve.engine import Ending, RunRequest, open_run
 from evolve.engine.isolation import wanted_level
@@ -32,7 +32,6 @@ from evolve.types import REJUDGED, EvolveError, Outcome, SandboxError
 @sandbox_option
 @devices_option
 @json_option
-@debug_option
 def rejudge_campaign(
     name: str | None,
     elites: bool,

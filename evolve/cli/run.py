@@ -3,27 +3,34 @@
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
 
-from evolve.campaign import Campaign, workspace
+from evolve.campaign import Campaign, campaigns, workspace
+from evolve.campaign.workspace import remove_campaign
 from evolve.cli import summary
 from evolve.cli.dry_run import describe_run, format_run
 from evolve.cli.errors import INTERRUPTED
 from evolve.cli.machine import devices_option, grant_devices, sandbox_option
-from evolve.cli.output import debug_option, emit, json_option, one_line, say
+from evolve.cli.output import emit, json_option, one_line, say
 from evolve.cli.progress import RecordWatch, print_warnings, watch_campaign
 from evolve.config import Settings
 from evolve.engine import Ending, OpenRun, RunRequest, Unwatched, Watch, open_run
-from evolve.engine.metering import Members
+from evolve.engine.members import Members
+from evolve.log import Log, writer
 from evolve.plugins import Plugins, load
 from evolve.report import RecordLine
 from evolve.run_options import RunOptions, plan_more, plan_new
+from evolve.types import EvolveError
 
 _SLOW_SECONDS = 1.0
 """Seconds of a check of models until a person is told; a server that loads a model may need minutes."""
+
+_FAILED_EVENTS = 20
+"""Events that the log of a campaign whose seed failed may have."""
 
 
 def _only_one(_: click.Context, __: click.Parameter, files: tuple[str, ...]) -> str | None:
@@ -76,7 +83,6 @@ def _only_one(_: click.Context, __: click.Parameter, files: tuple[str, ...]) -> 
 @sandbox_option
 @devices_option
 @json_option
-@debug_option
 def run(dry: bool, as_json: bool, **words: Any) -> None:
     """Search for better programs on TASK: a task's name, a folder with a task.toml, or a task in one file.
 
@@ -103,12 +109,40 @@ def open_request(options: RunOptions, home: Path | None = None, *, readonly: boo
     """Yields the run that the options describe, with its campaign open where it goes on with one. Raises `EvolveError`."""
     home, plugins, devices = home or workspace(), load(), grant_devices(options.devices)
     if options.resume is None:
-        yield plan_new(options, plugins, home, devices)
+        request = plan_new(options, plugins, home, devices)
+        yield request if readonly else replace_failed(request, named=options.name is not None)
         return
     with Campaign.open(options.resume or None, plugins, home, readonly=readonly) as campaign:
         if campaign.state.difference is not None:
             say(f"evolve: warning: the replayed archive differs at {campaign.state.difference}", err=True)
         yield plan_more(options, campaign, home, devices)
+
+
+def replace_failed(request: RunRequest, *, named: bool) -> RunRequest:
+    """Removes the campaign written last where its seed failed on the same task before anything was spent, and gives the new one its name."""
+    # Whoever mends a seed runs again after each attempt; the log of the last one alone is of use, until the next begins.
+    last = next(iter(campaigns(request.home)), None)
+    if named or last is None or writer(last) is not None or not _has_failed(last, request):
+        return request
+    remove_campaign(last)
+    say(f"evolve: note: this run replaces campaign {last.stem}, whose seed failed before anything was spent", err=True)
+    return replace(request, name=last.stem)
+
+
+def _has_failed(path: Path, request: RunRequest) -> bool:
+    try:
+        with Log.open(path, readonly=True) as log:
+            # A longer log is not read: a seed that fails ends a campaign within a few events.
+            if log.count() > _FAILED_EVENTS:
+                return False
+        with Campaign.open(str(path), request.plugins, request.home) as campaign:
+            state, spent = campaign.state, campaign.state.progress
+            failed = bool(state.seed_record) and not state.seed_values
+            same = campaign.task.name == request.task.name
+            return same and failed and not (spent.programs or spent.calls or spent.tokens or spent.money)
+    except EvolveError:
+        # What cannot be read may be of worth to somebody.
+        return False
 
 
 def open_models(settings: Settings, plugins: Plugins, resources: ExitStack) -> Members:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import click
 
-from evolve.cli.output import debug_option, emit, facts, json_option, say, table
+from evolve.cli.output import emit, facts, json_option, say, table
 from evolve.engine.isolation import VARIABLE, wanted_level
 from evolve.sandbox.machine.offer import MeanFinding, ProbeResult, describe_means, explain_unreached
 from evolve.sandbox.machine.probe import attempts_at, probe
@@ -33,7 +33,6 @@ class ProbeReport:
     "--python", default="", metavar="PYTHON", help="For candidates in this interpreter.  [default: evolve's own]"
 )
 @json_option
-@debug_option
 def probe_machine(python: str, as_json: bool) -> None:
     """Attack the box of this machine with small programs, and print the level of isolation, its means, and what is missing for a better one."""
     wish = wanted_level(None)

@@ -6,16 +6,16 @@ the engine that runs the campaign, or else here, by the same code."""
 import os
 import secrets
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import click
 
 from evolve.campaign import Campaign, existing_path, workspace
 from evolve.campaign.campaign import settings_of
-from evolve.campaign.inbox import Answer, Hint, Inbox, Pause, Request, Stop, Unpause, Wish
-from evolve.cli.output import debug_option, emit, facts, json_option, say
+from evolve.campaign.inbox import Answer, Hint, Inbox, Request, RunControl, Wish
+from evolve.cli.output import emit, facts, json_option, say
 from evolve.engine import Requests, read_signatures
 from evolve.log import Locked, Log, writer
 from evolve.plugins import load
@@ -51,7 +51,7 @@ def ask(log: Path, wish: Wish) -> Answer:
 
 def _wait_for_answer(log: Path, inbox: Inbox, request: Request) -> Answer | None:
     """Returns the engine's answer, or does the request here as soon as there is no engine; None after `ANSWER_SECONDS`."""
-    deadline, needs_run = time.monotonic() + ANSWER_SECONDS, isinstance(request.wish, Stop | Pause | Unpause)
+    deadline, needs_run = time.monotonic() + ANSWER_SECONDS, isinstance(request.wish, RunControl)
     # A setting or a ruling may be written here; a stop is for a run alone.
     free = writer(log) is None or not needs_run
     while True:
@@ -101,7 +101,6 @@ def _name(log: Path, record: RecordId) -> str:
 @click.argument("name")
 @click.argument("text")
 @json_option
-@debug_option
 def hint_campaign(name: str, text: str, as_json: bool) -> None:
     """Write a lesson for a campaign: its prompts show it, if it has models."""
     log = existing_path(workspace(), name)
@@ -112,15 +111,14 @@ def hint_campaign(name: str, text: str, as_json: bool) -> None:
     print_answer("hint", log, answer, as_json=as_json)
 
 
-def _make_command(label: str, wish: Callable[[int], Stop | Pause | Unpause], about: str) -> click.Command:
+def _make_command(what: Literal["stop", "pause", "unpause"], about: str) -> click.Command:
     """Returns a command that asks the run of a campaign, if there is one."""
 
-    @click.command(label, help=about)
+    @click.command(what, help=about)
     @click.argument("name", required=False)
     @json_option
-    @debug_option
     def command(name: str | None, as_json: bool) -> None:
-        _ask_run(name, label, wish, as_json=as_json)
+        _ask_run(name, what, as_json=as_json)
 
     return command
 
@@ -128,27 +126,25 @@ def _make_command(label: str, wish: Callable[[int], Stop | Pause | Unpause], abo
 RUN_COMMANDS = (
     _make_command(
         "stop",
-        Stop,
         "Stop a running campaign as Ctrl-C does: what is being evaluated is finished, and everything is kept.",
     ),
     _make_command(
         "pause",
-        Pause,
         "Pause a running campaign: nothing new is started, what is being evaluated settles, and its seconds do not count.",
     ),
-    _make_command("unpause", Unpause, "Let a paused campaign go on."),
+    _make_command("unpause", "Let a paused campaign go on."),
 )
 
 
-def _ask_run(name: str | None, label: str, wish: Callable[[int], Stop | Pause | Unpause], *, as_json: bool) -> None:
+def _ask_run(name: str | None, what: Literal["stop", "pause", "unpause"], *, as_json: bool) -> None:
     log = existing_path(workspace(), name)
     process = writer(log)
     if process is not None:
-        told = ask(log, wish(process)).told
+        told = ask(log, RunControl(what, process)).told
     else:
-        go_on = f"; evolve run --continue {log.stem} goes on" if label == "unpause" else ""
+        go_on = f"; evolve run --continue {log.stem} goes on" if what == "unpause" else ""
         told = f"it is not running{go_on}"
     if as_json:
         emit({"campaign": log.stem, "told": told, "process": process})
     else:
-        say(facts([("campaign", log.stem), (label, told)]))
+        say(facts([("campaign", log.stem), (what, told)]))

@@ -4,7 +4,7 @@ A campaign without an improvement says so; the isolation level stands beside eve
 
 import math
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -13,21 +13,21 @@ from evolve import report, wording
 from evolve.campaign import Campaign
 from evolve.cli.output import CELL, brief, facts, one_line
 from evolve.config import ModelSection
-from evolve.engine import Ending
+from evolve.engine.loop import Ending
 from evolve.engine.trackers import TrackerThread
-from evolve.log import writer
-from evolve.stop import Amount, Budget, duration, spelled
+from evolve.stop import Amount, Budget, duration
 from evolve.types import FROM_SCRATCH, ConfigError, EvolveError, ModelError, Progress
 from evolve.types.errors import without_remedy
 
-Facts = list[tuple[str, str]]
-"""Labels and texts."""
 _REASONS = {
     "budget": "its budget is spent",
     "interrupted": "it was interrupted; everything that had settled is kept",
     "stopped": "it was stopped by request (evolve campaign stop); everything that had settled is kept",
     "exhausted": "its operators propose nothing new any more, so going on is useless: try another strategy or seed",
 }
+
+
+_REASONS_SHOWN = 3
 
 
 def format_beginning(campaign: Campaign, isolation: str) -> str:
@@ -89,6 +89,7 @@ def failure_of(campaign: Campaign, ending: Ending) -> EvolveError | None:
 
 def _without_answer(campaign: Campaign, ending: Ending) -> str:
     """Returns the error of a run that wanted calls of models and got no answer; empty for another, and where a campaign may do without."""
+    # Whoever interrupts a run early knows why there is no answer.
     wanted = ending.reason in ("budget", "exhausted") and (ending.failed or ending.unpaid)
     if not wanted or ending.answered or campaign.settings.outage.then == "offline":
         return ""
@@ -127,6 +128,15 @@ def _format_unpaid(campaign: Campaign, ending: Ending) -> str:
     return f"{without_remedy(ending.unpaid)}. Try: evolve run --continue {campaign.name} {budget}, or lower the max_tokens of the model in a new campaign."
 
 
+def _format_unusable(campaign: Campaign, ending: Ending) -> str:
+    reasons = [f"{count:,} x {_shorten(reason)}" for reason, count in ending.unusable.items()]
+    more = f"; and {len(reasons) - _REASONS_SHOWN} more reasons" if len(reasons) > _REASONS_SHOWN else ""
+    return (
+        f"No proposal of a model could be evaluated: {'; '.join(reasons[:_REASONS_SHOWN])}{more}. "
+        f"Try: read the replies, evolve model calls {campaign.name}; then use another model"
+    )
+
+
 def _format_options(budget: Sequence[str]) -> str:
     return " ".join(f"--budget {shlex.quote(text)}" for text in budget)
 
@@ -143,12 +153,13 @@ def format_end(campaign: Campaign, ending: Ending, trackers: Sequence[TrackerThr
     lines = [f"campaign {campaign.name} ended: {why} ({programs} evaluated in {duration(campaign.seconds)}{waiting})."]
     lines += [_format_unpaid(campaign, ending)] if ending.unpaid else []
     lines += [f"The last proposal was not evaluated: {_shorten(ending.refusal)}"] if ending.refusal else []
-    tally, best = report.Tally.of(campaign.state.history), report.best(campaign)
+    lines += [_format_unusable(campaign, ending)] if ending.unusable and ending.answered else []
+    tally, best = report.tally(campaign), report.best(campaign)
     rows = [
         *format_best_program(campaign, best, report.front_line(campaign)),
-        *format_yields(campaign, tally),
-        *format_left_out(report.left_out(campaign)),
-        *format_costs(campaign, tally),
+        *wording.format_yields(campaign, tally),
+        *wording.format_left_out(report.left_out(campaign)),
+        *wording.format_costs(campaign, tally),
         ("isolation", campaign.state.machine.isolation if campaign.state.machine else ""),
         *([("trackers", "\n".join(one_line(each.describe()) for each in trackers))] if trackers else []),
         ("log", str(campaign.log.path)),
@@ -157,60 +168,7 @@ def format_end(campaign: Campaign, ending: Ending, trackers: Sequence[TrackerThr
     return "\n".join(["", *lines, facts(rows)])
 
 
-def format_yields(campaign: Campaign, tally: report.Tally) -> Facts:
-    """Returns how programs ended, and a line for each operator with what it brought."""
-    operators = wording.yields(tally.yields(), tally.reflections, report.lessons_learnt(campaign))
-    return [("outcomes", wording.outcomes(tally.counts())), ("operators", operators)]
-
-
-def format_left_out(left_out: Mapping[str, str]) -> Facts:
-    """Returns the operators that are not asked, with the reason of each; nothing where all are."""
-    rows = [f"{name}: {one_line(why)}" for name, why in left_out.items()]
-    return [("left out", "\n".join(rows))] if rows else []
-
-
-def format_costs(campaign: Campaign, tally: report.Tally) -> Facts:
-    """Returns what models brought, how many of their calls failed and why, and what all have cost; nothing where a campaign has none."""
-    yields, calls = tally.model_yields(), campaign.state.calls
-    rows = [("models", wording.yields(yields))] if yields else []
-    rows += [("failed", wording.failures(calls.failures()))] if calls.failed else []
-    rows += [("retries", wording.failed_requests(calls.retries))] if calls.retries else []
-    called = campaign.state.progress.calls or campaign.settings.models.members
-    return [*rows, ("spent", format_spent(campaign))] if called else rows
-
-
-def format_spent(campaign: Campaign) -> str:
-    """Formats what models have spent, without what they have not: `214 calls (3 failed, 12 requests failed), 512,300 tokens, 1.23 usd`."""
-    progress, calls = campaign.state.progress, campaign.state.calls
-    failures = [f"{calls.failed:,} failed"] if calls.failed else []
-    failures += [f"{wording.counted(calls.failed_requests, 'request')} failed"] if calls.failed_requests else []
-    made = spelled("calls", progress.calls) + (f" ({', '.join(failures)})" if failures else "")
-    return ", ".join([made, spelled("tokens", progress.tokens), *format_money(progress.money, progress.gpu_seconds)])
-
-
-def format_money(money: float, gpu_seconds: float) -> list[str]:
-    """Returns the texts of the amounts that are not zero."""
-    parts = [spelled("money", money)] if money else []
-    return [*parts, spelled("gpu_seconds", gpu_seconds)] if gpu_seconds else parts
-
-
-def format_waiting(campaign: Campaign) -> Facts:
-    """Returns how many calls are in flight; nothing where none is."""
-    waiting = report.waiting(campaign)
-    return [("waiting", f"{wording.counted(waiting, 'call')} in flight")] if waiting else []
-
-
-def format_paused(campaign: Campaign) -> Facts:
-    """Returns that a person has paused the campaign, and how it goes on; nothing where nobody has."""
-    if not campaign.state.paused:
-        return []
-    if writer(campaign.log.path) is None:
-        go_on = f"evolve run --continue {campaign.name} goes on"
-        return [("state", f"no run is under way: the last one ended while it was paused; {go_on}")]
-    return [("state", f"paused: nothing new is started until evolve campaign unpause {campaign.name}")]
-
-
-def format_best_program(campaign: Campaign, best: report.Best | None, front: report.FrontLine | None) -> Facts:
+def format_best_program(campaign: Campaign, best: report.Best | None, front: report.FrontLine | None) -> wording.Facts:
     """Returns the best program, what it is compared to, and whether its value is proven; the front beside it."""
     fronts = [("front", wording.front(front))] if front else []
     if best is None:

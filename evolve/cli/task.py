@@ -12,10 +12,10 @@ from evolve.campaign import logs, workspace
 from evolve.cli.groups import noun_group
 from evolve.cli.machine import devices_option, grant_devices, note_isolation, sandbox_option
 from evolve.cli.output import debug_option, emit, emit_all, facts, json_option, say, table
+from evolve.config import parse_parameters
 from evolve.conformance import Conformance, check
+from evolve.devices.inventory import usable_cores
 from evolve.engine.isolation import confine, wanted_level
-from evolve.evaluation.machine import usable_cores
-from evolve.run_options import parse_parameters
 from evolve.task import folders, reference
 from evolve.task.grants import format_grants, list_grants
 from evolve.types import Task, TaskError
@@ -49,7 +49,6 @@ class TaskLine:
 
 @task.command("list")
 @json_option
-@debug_option
 def list_tasks(as_json: bool) -> None:
     """List the tasks that come with evolve, and those in ./tasks."""
     lines = [_read_line(place) for place in evolve.task.list_tasks()]
@@ -107,7 +106,6 @@ def show_schema(markdown: bool) -> None:
     help="What it looks like.",
 )
 @json_option
-@debug_option
 def new_task(name: str, dest: Path | None, kind: str, as_json: bool) -> None:
     """Write a small task that runs as it is, to tasks/NAME or to the folder DEST."""
     _print_new(folders.create(name, kind, dest), kind, as_json=as_json)
@@ -117,7 +115,6 @@ def new_task(name: str, dest: Path | None, kind: str, as_json: bool) -> None:
 @click.argument("task")
 @click.argument("dest", required=False, type=click.Path(path_type=Path))
 @json_option
-@debug_option
 def copy_task(task: str, dest: Path | None, as_json: bool) -> None:
     """Copy a task, to tasks/ under its own name or to the folder DEST, to change it there."""
     _print_new(folders.copy(task, dest), "copy", as_json=as_json)
@@ -138,7 +135,6 @@ def _print_new(place: Path, kind: str, *, as_json: bool) -> None:
 @sandbox_option
 @devices_option
 @json_option
-@debug_option
 def check_task(
     task: str, assignments: tuple[str, ...], sandbox: str | None, devices: tuple[str, ...], as_json: bool
 ) -> None:

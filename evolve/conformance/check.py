@@ -8,36 +8,27 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 
-from evolve.conformance.declarations import check_declarations
 from evolve.conformance.findings import (
-    FAULT_REMEDY,
+    SURE,
     Conformance,
     Finding,
+    Verdict,
     evaluate,
     expect_ok,
     format_ending,
-    format_score,
     in_user_direction,
     make_trial,
     read_feedback,
 )
-from evolve.conformance.impostors import (
-    NO_CHANGE,
-    NO_LIMIT,
-    NO_NUMBER,
-    Impostor,
-    make_asking,
-    make_impostors,
-    with_entry,
-)
+from evolve.conformance.impostors import check_impostors, limit_stages, make_asking, with_entry
 from evolve.conformance.twins import check_twins, read_twins
-from evolve.devices import EVERYTHING, Grant
+from evolve.devices.leases import EVERYTHING, Grant
 from evolve.evaluation import Description, Job, LocalExecutor, Report
 from evolve.plugins import load
-from evolve.sandbox import PLAIN, Means
+from evolve.sandbox.means import PLAIN, Means
 from evolve.statistics import noise_floor
 from evolve.task import CERTIFICATE, check_proof
-from evolve.types import Carried, Evaluation, Needs, Outcome, Parameters, Stage, Task, TextId, Trial, seed_remedy
+from evolve.types import Carried, Evaluation, Outcome, Parameters, Task, TextId, Trial, seed_remedy
 
 MEASUREMENTS = 5
 """Evaluations of a noisy task's seed, each with another random seed."""
@@ -89,7 +80,7 @@ def check(
         hurried = limit_stages(with_entry(task), description, limit)
         with closing(start(hurried)) as executor:
             executor.describe()
-            findings += _check_impostors(hurried, executor, slots, seed)
+            findings += check_impostors(hurried, executor, slots, seed.fitness)
     evaluation = reports[0].evaluation
     return Conformance(
         task=task.name,
@@ -172,6 +163,42 @@ def _check_declared(task: Task, description: Description, executor: LocalExecuto
     yield from _check_functions(task, description, executor, seed.report)
     yield from _check_cases(task, executor, seed.report)
     yield from check_twins(task, executor, read_twins(task, load()), seed.fitness, seed.noise)
+
+
+def check_declarations(task: Task, seed: Evaluation, noise: float) -> Iterator[Finding]:
+    """Yields a finding for each kind of declaration that the task has; `noise` is one standard deviation of the seed's fitness."""
+    assert seed.fitness is not None, "the seed is OK"
+    direction = f"fitness.direction = {task.fitness.direction!r}"
+    score = f"the seed has {task.fitness.shown(seed.fitness):.{task.fitness.digits}g}"
+    if task.axes:
+        values = ", ".join(f"{axis.name} {seed.descriptors[axis.name]:.6g}" for axis in task.axes)
+        is_inside = all(axis.low <= seed.descriptors[axis.name] <= axis.high for axis in task.axes)
+        remedy = "widen the range, or programs like the seed all fall into the border cell"
+        yield _compare("axes", f"the seed has {values}", is_inside, "warned", remedy)
+    # A score that is too good to be true comes from the evaluator, or from a direction that is the wrong way round.
+    if task.bound is not None:
+        is_possible = seed.fitness <= task.fitness.inside(task.bound)
+        remedy = f"check the bound, the score, and {direction}"
+        yield _compare("bound", f"{score}, the bound is {task.bound:g}", is_possible, "failed", remedy)
+    if task.anchors:
+        best = max(task.fitness.inside(anchor.value) for anchor in task.anchors)
+        happened = f"{score}, the best of them {task.fitness.shown(best):g}"
+        is_usual = seed.fitness <= best + SURE * noise
+        yield _compare("anchors", happened, is_usual, "warned", f"check the anchors, and {direction}")
+    for constraint in task.constraints:
+        value = seed.metrics[constraint.metric]
+        remedy = "begin with a program that meets it, or nothing can be the best until one is found"
+        is_met = constraint.violation(value) == 0.0
+        yield _compare(f"constraint {constraint.metric}", f"the seed has {value:.6g}", is_met, "warned", remedy)
+    if task.carry:
+        left = ", ".join(name for name in task.carry if name in seed.artifacts) or "nothing"
+        is_whole = all(name in seed.artifacts for name in task.carry)
+        remedy = "return Evaluation.ok(..., artifacts={...}) with what a child is to get"
+        yield _compare("carry", f"the seed leaves {left}", is_whole, "failed", remedy)
+
+
+def _compare(tried: str, happened: str, is_right: bool, otherwise: Verdict, remedy: str) -> Finding:
+    return Finding(tried, "passed", happened) if is_right else Finding(tried, otherwise, happened, remedy)
 
 
 def _check_trust(evaluation: Evaluation) -> Iterator[Finding]:
@@ -287,62 +314,3 @@ def _check_cases(task: Task, executor: LocalExecutor, seed: Report) -> Iterator[
     for job, report in zip(jobs, evaluate(executor, jobs), strict=True):
         remedy = "mend what the evaluator does with trial.carried and trial.parameters, or the case"
         yield expect_ok(job.id, task, report, remedy)
-
-
-# --- programs that are made up
-
-
-def limit_stages(task: Task, description: Description, seconds: float) -> Task:
-    """Returns the task with stages that last no longer than `seconds`."""
-    declared = {stage.name: stage for stage in task.stages}
-    usual = Needs(gpus=task.limits.grants.gpu)
-    stages = (declared.get(name, Stage(name, needs=usual)) for name in description.stages)
-    return replace(task, stages=tuple(replace(stage, limit=min(stage.limit, seconds)) for stage in stages))
-
-
-def _check_impostors(task: Task, executor: LocalExecutor, slots: int, seed: _Seed) -> Iterator[Finding]:
-    """Yields a finding for each impostor, then one for the seed again in the same worker processes."""
-    impostors = make_impostors(task)
-    if not impostors:
-        yield Finding("made-up programs", "not tried", "no function of the program answers in Python")
-    programs = [*(one.program for one in impostors), *[task.seed] * slots]
-    jobs = [Job(f"{number}", "evaluate", make_trial(task), files=one.files) for number, one in enumerate(programs)]
-    # Two calls, so that every worker has met an impostor before it evaluates the seed.
-    reports = evaluate(executor, jobs[: len(impostors)])
-    for impostor, report in zip(impostors, reports, strict=True):
-        yield _check_impostor(task, impostor, report, seed)
-    yield _check_afterwards(task, evaluate(executor, jobs[len(impostors) :]), seed)
-
-
-def _check_impostor(task: Task, impostor: Impostor, report: Report, seed: _Seed) -> Finding:
-    feedback, evaluation = read_feedback(report), report.evaluation
-    expected = " or ".join(sorted(impostor.expected))
-    if NO_NUMBER in feedback or NO_CHANGE in feedback:
-        reason = "holds no number" if NO_NUMBER in feedback else "stays the same"
-        return Finding(impostor.name, "not tried", f"the program's answer {reason}")
-    if NO_LIMIT in feedback:
-        remedy = "evaluate on a system that enforces limits of memory (Linux)"
-        return Finding(impostor.name, "failed", "it got twice the memory that it may have", remedy)
-    if evaluation.outcome in impostor.expected:
-        return Finding(impostor.name, "passed", evaluation.outcome)
-    if evaluation.outcome is Outcome.INTERNAL:
-        return Finding(impostor.name, "failed", f"{format_ending(report)}; wanted {expected}", FAULT_REMEDY)
-    if evaluation.fitness is None:
-        return Finding(impostor.name, "warned", f"{evaluation.outcome}; wanted {expected}", impostor.remedy)
-    happened = f"ok with {format_score(task, report)}; wanted {expected}"
-    # An evaluator may mean to score a program that fails, but not to score it as high as the seed.
-    if evaluation.fitness < seed.fitness and not impostor.is_wrong:
-        return Finding(impostor.name, "warned", happened, f"if that is not meant: {impostor.remedy}")
-    return Finding(impostor.name, "failed", happened, impostor.remedy)
-
-
-def _check_afterwards(task: Task, reports: Sequence[Report], seed: _Seed) -> Finding:
-    """Returns a finding about the seed in workers that have evaluated impostors."""
-    tried = "seed after them"
-    for report in reports:
-        if task.deterministic and report.evaluation.fitness not in (None, seed.fitness):
-            happened = f"another {format_score(task, report)}"
-            return Finding(tried, "failed", happened, "keep nothing in the evaluator from one program to the next")
-        if report.evaluation.outcome is not Outcome.OK:
-            break
-    return expect_ok(tried, task, report, "let an evaluation leave nothing behind that the next one meets")

@@ -5,10 +5,21 @@ files of a program that is run as a command are replaced. Memory that a program 
 found out and the machine takes no harm."""
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from evolve.types import Outcome, Program, Task
+from evolve.conformance.findings import (
+    FAULT_REMEDY,
+    Finding,
+    evaluate,
+    expect_ok,
+    format_ending,
+    format_score,
+    make_trial,
+    read_feedback,
+)
+from evolve.evaluation import Description, Job, LocalExecutor, Report
+from evolve.types import Needs, Outcome, Program, Stage, Task
 
 NO_NUMBER = "evolve task check: the answer holds no number"
 """Message of a program that had nothing to replace."""
@@ -144,6 +155,62 @@ def make_asking(task: Task) -> list[Program]:
     return [_decorate(task, _ASKED)] if task.entry and answering_files(task) else []
 
 
+def limit_stages(task: Task, description: Description, seconds: float) -> Task:
+    """Returns the task with stages that last no longer than `seconds`."""
+    declared = {stage.name: stage for stage in task.stages}
+    usual = Needs(gpus=task.limits.grants.gpu)
+    stages = (declared.get(name, Stage(name, needs=usual)) for name in description.stages)
+    return replace(task, stages=tuple(replace(stage, limit=min(stage.limit, seconds)) for stage in stages))
+
+
+def check_impostors(task: Task, executor: LocalExecutor, slots: int, seed: float) -> Iterator[Finding]:
+    """Yields a finding for each impostor, then one for the seed again in the same worker processes; `seed` is the fitness of the seed."""
+    impostors = make_impostors(task)
+    if not impostors:
+        yield Finding("made-up programs", "not tried", "no function of the program answers in Python")
+    programs = [*(one.program for one in impostors), *[task.seed] * slots]
+    jobs = [Job(f"{number}", "evaluate", make_trial(task), files=one.files) for number, one in enumerate(programs)]
+    # Two calls, so that every worker has met an impostor before it evaluates the seed.
+    reports = evaluate(executor, jobs[: len(impostors)])
+    for impostor, report in zip(impostors, reports, strict=True):
+        yield _check_impostor(task, impostor, report, seed)
+    yield _check_afterwards(task, evaluate(executor, jobs[len(impostors) :]), seed)
+
+
+def _check_impostor(task: Task, impostor: Impostor, report: Report, seed: float) -> Finding:
+    feedback, evaluation = read_feedback(report), report.evaluation
+    expected = " or ".join(sorted(impostor.expected))
+    if NO_NUMBER in feedback or NO_CHANGE in feedback:
+        reason = "holds no number" if NO_NUMBER in feedback else "stays the same"
+        return Finding(impostor.name, "not tried", f"the program's answer {reason}")
+    if NO_LIMIT in feedback:
+        remedy = "evaluate on a system that enforces limits of memory (Linux)"
+        return Finding(impostor.name, "failed", "it got twice the memory that it may have", remedy)
+    if evaluation.outcome in impostor.expected:
+        return Finding(impostor.name, "passed", evaluation.outcome)
+    if evaluation.outcome is Outcome.INTERNAL:
+        return Finding(impostor.name, "failed", f"{format_ending(report)}; wanted {expected}", FAULT_REMEDY)
+    if evaluation.fitness is None:
+        return Finding(impostor.name, "warned", f"{evaluation.outcome}; wanted {expected}", impostor.remedy)
+    happened = f"ok with {format_score(task, report)}; wanted {expected}"
+    # An evaluator may mean to score a program that fails, but not to score it as high as the seed.
+    if evaluation.fitness < seed and not impostor.is_wrong:
+        return Finding(impostor.name, "warned", happened, f"if that is not meant: {impostor.remedy}")
+    return Finding(impostor.name, "failed", happened, impostor.remedy)
+
+
+def _check_afterwards(task: Task, reports: Sequence[Report], seed: float) -> Finding:
+    """Returns a finding about the seed in workers that have evaluated impostors."""
+    tried = "seed after them"
+    for report in reports:
+        if task.deterministic and report.evaluation.fitness not in (None, seed):
+            happened = f"another {format_score(task, report)}"
+            return Finding(tried, "failed", happened, "keep nothing in the evaluator from one program to the next")
+        if report.evaluation.outcome is not Outcome.OK:
+            break
+    return expect_ok(tried, task, report, "let an evaluation leave nothing behind that the next one meets")
+
+
 def answering_files(task: Task) -> Mapping[str, ast.Module]:
     """Returns the files whose functions answer: that of the entry module, or every Python file where that one defines none."""
     trees = {path: ast.parse(text) for path, text in task.seed.files.items() if path.endswith(".py")}
@@ -203,6 +270,7 @@ def _decorate(task: Task, body: str) -> Program:
     changed = dict(task.seed.files)
     for path, tree in answering_files(task).items():
         functions = _functions_of(tree)
+        # Decorators, not other bodies: functions that call each other must still get right answers.
         for function in functions:
             function.decorator_list.insert(0, ast.Name("_evolve_altered", ast.Load()))
         first = tree.body.index(functions[0])

@@ -44,6 +44,7 @@ def check_twins(
     # Load is noise, so that scores of a noisy task are measured one at a time.
     batches = [jobs] if task.deterministic else [[job] for job in jobs]
     reports = [report for batch in batches for report in evaluate(executor, batch)]
+    # The seed and the program are measured once each: their difference has the noise of both.
     most = fitness + SURE * math.sqrt(2) * noise
     return [
         _check_honest(task, twin.name, report) if twin.honest else _check_dishonest(task, twin.name, report, most)

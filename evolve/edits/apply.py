@@ -13,8 +13,8 @@ from functools import cached_property
 from itertools import accumulate, islice, pairwise
 
 from evolve.edits.blocks import END, START, Span, changeable, outside
+from evolve.edits.changes import matches
 from evolve.edits.errors import EditFailed, EditKind, quote_lines
-from evolve.edits.paths import resolve_path
 from evolve.types import Program
 
 LARGEST = 400_000
@@ -176,6 +176,25 @@ def apply_edits(edits: Sequence[EditBlock], known: Mapping[str, FileView], new_f
     if failures:
         raise _combine(failures)
     return added | {path: merge_changes(known[path], found) for path, found in changes.items()}
+
+
+def resolve_path(path: str, paths: Sequence[str], new_files: Sequence[str]) -> str:
+    """Returns the path of the program, or the new one, that a model means; a leading folder too many or too few is forgiven where it is
+    certain which is meant; a path that climbs (`..`) is none of a program's. Raises `EditFailed`."""
+    if path in paths:
+        return path
+    # Where a path that climbs would end up is not asked: no file of a program is there.
+    if ".." not in path.split("/"):
+        if any(matches(path, pattern) for pattern in new_files):
+            return path
+        near = [known for known in paths if known.endswith(f"/{path}") or path.endswith(f"/{known}")]
+        if len(near) == 1:
+            return near[0]
+    allowed = f", and new ones that match {' or '.join(new_files)}" if new_files else ", and no new ones"
+    raise EditFailed(
+        EditKind.UNKNOWN_FILE,
+        f"There is no file {path[:200]!r} that could be edited. The program has {', '.join(paths)[:600]}{allowed}. Try: name one of these",
+    )
 
 
 def merge_changes(view: FileView, changes: Sequence[LineChange]) -> str:

@@ -4,23 +4,42 @@ A reply is applied whole or not at all, and its program differs from the one tha
 short line, so that the work is linear in the length of the reply."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from evolve.edits.apply import EditBlock, FileView, apply_edits, view_files
+from evolve.edits.apply import EditBlock, apply_edits, view_files
 from evolve.edits.errors import EditFailed, EditKind, quote_lines
-from evolve.edits.paths import may_have_suffix, read_info, read_label, resolve_path
-from evolve.edits.rewriting import rewrite_file, write_new_file
+from evolve.edits.rewriting import FencedText, write_files
 from evolve.types import Program
 
 LONGEST_THOUGHT = 500
 MOST_EDITS = 300
 _CUT = "length"
-_HOW = "Try: answer with SEARCH/REPLACE blocks, or with the whole file in one fenced text with its path behind the language"
 _OPENS = re.compile(r"\s*<{5,9}[ \t]*(?:SEARCH|ORIGINAL)\b:?\s*", re.IGNORECASE)
 _DIVIDES = re.compile(r"\s*={5,9}\s*")
 _CLOSES = re.compile(r"\s*>{5,9}[ \t]*(?:REPLACE|UPDATED)\b:?\s*", re.IGNORECASE)
 _FENCE = re.compile(r"(?P<margin>[ \t]*)(?P<run>`{3,}|~{3,})[ \t]*(?P<info>[^`]*)")
+_MARKS = "`*_\"'<>()[]#:, \t"
+_LABELS = frozenset(
+    [
+        "file",
+        "filename",
+        "path",
+        "new",
+        "the",
+        "updated",
+        "modified",
+        "improved",
+        "in",
+        "edit",
+        "full",
+        "complete",
+        "final",
+    ]
+)
+"""Words that stand beside a path and say nothing else."""
+_ASIDE = re.compile(r"\([^()]*\)[\s:*]*$")
+_PATH = re.compile(r"[\w./\\@+-]{1,200}")
 _HYPOTHESIS = re.compile(r"[#*_ >-]*hypothesis[*_ ]*(?::[*_ ]*(?P<said>.*))?", re.IGNORECASE)
 
 
@@ -31,15 +50,6 @@ class EditedProgram:
 
     program: Program
     thought: str
-
-
-@dataclass(frozen=True, slots=True)
-class FencedText:
-    """A text in a fence; `path` and `tag`, its language, are empty where they are not given."""
-
-    path: str
-    tag: str
-    lines: tuple[str, ...]
 
 
 @dataclass(slots=True)
@@ -66,7 +76,7 @@ def read(reply: str, program: Program, *, new_files: Sequence[str] = (), finish:
         _refuse_both_forms(parts.fences)
         texts = apply_edits(parts.edits, known, new_files)
     else:
-        texts = _write_files(parts.fences, known, new_files)
+        texts = write_files(parts.fences, known, new_files)
     # A reply is applied to the program that was shown, never to what an earlier reply made of it.
     made = Program({**program.files, **texts})
     if made == program:
@@ -206,43 +216,31 @@ def _refuse_both_forms(fences: Sequence[FencedText]) -> None:
         )
 
 
-def _write_files(
-    fences: Sequence[FencedText], known: Mapping[str, FileView], new_files: Sequence[str]
-) -> dict[str, str]:
-    """Returns the texts of the files that are written whole."""
-    texts: dict[str, str] = {}
-    for fence in _choose_fences(fences, known):
-        if fence.tag in ("diff", "patch"):
-            raise EditFailed(EditKind.UNPARSABLE, f"The reply is a diff, which is no form of an answer. {_HOW}")
-        path = resolve_path(fence.path, tuple(known), new_files) if fence.path else _find_only_file(fence, known)
-        text = rewrite_file(fence.lines, known[path]) if path in known else write_new_file(path, fence.lines)
-        if texts.setdefault(path, text) != text:
-            raise EditFailed(EditKind.CONFLICT, f"The reply writes {path} twice, differently. Try: write it once")
-    if not texts:
-        raise EditFailed(EditKind.NO_EDIT, f"The reply holds no edit and no program. {_HOW}")
-    return texts
+def read_info(info: str) -> tuple[str, str]:
+    """Returns the language and the path of a fence's info string (```` ```python seed.py ````, `python:seed.py`, `seed.py`), each empty
+    where it names none."""
+    words = re.split(r"[\s:=]+", info.strip()[:300])
+    paths = [path for word in words if _is_path(path := _clean_path(word))]
+    return "" if words[0] in paths else words[0].lower(), paths[0] if paths else ""
 
 
-def _choose_fences(fences: Sequence[FencedText], known: Mapping[str, FileView]) -> Sequence[FencedText]:
-    """Returns the fenced texts that are files: those with a path, else the longest that may be one. The others are illustrations."""
-    fences = [fence for fence in fences if any(line.strip() for line in fence.lines)]
-    named = [fence for fence in fences if fence.path]
-    changeable = [path for path, view in known.items() if view.spans]
-    fitting = [
-        fence
-        for fence in fences
-        if fence.tag in ("diff", "patch") or any(may_have_suffix(fence.tag, path) for path in changeable)
-    ]
-    return named or sorted(fitting, key=lambda fence: len(fence.lines))[-1:]
+def read_label(line: str) -> str:
+    """Returns the path in a line that has nothing else to say: `### File: seed.py`, `**seed.py** (lines 3-8)`, `seed.py:`; empty where it has."""
+    if len(line) > 240:
+        return ""
+    words = [_clean_path(word) for word in _ASIDE.sub("", line.replace(":", ": ")).split()]
+    telling = [word for word in words if word.strip("=-.*#/0123456789") and word.lower() not in _LABELS]
+    return telling[0] if len(telling) == 1 and _is_path(telling[0]) else ""
 
 
-def _find_only_file(fence: FencedText, known: Mapping[str, FileView]) -> str:
-    """Returns the one file that a text without a path can be. Raises `EditFailed` where there are several."""
-    fitting = [path for path, view in known.items() if view.spans and may_have_suffix(fence.tag, path)]
-    if len(fitting) == 1:
-        return fitting[0]
-    raise EditFailed(
-        EditKind.UNKNOWN_FILE,
-        f"It is not said for which file this text is:\n{quote_lines(fence.lines, 4)}\n"
-        f"The program has {', '.join(fitting)[:600]}. Try: write the path behind the language of the fence",
+def _clean_path(path: str) -> str:
+    """Returns a path without decoration, with `/` between its parts."""
+    return path.strip(_MARKS).replace("\\", "/").removesuffix(".").removeprefix("./")
+
+
+def _is_path(text: str) -> bool:
+    """Reports a text with a suffix, and no character that no path of a program has."""
+    stem, _, suffix = text.rpartition("/")[2].rpartition(".")
+    return bool(_PATH.fullmatch(text)) and (
+        (bool(stem) and suffix.isalnum() and not suffix.isdigit()) or text in ("Makefile", "Dockerfile")
     )

@@ -3,17 +3,88 @@
 The text outside the blocks is the file's own, never the model's; an ambiguous text is refused."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-from evolve.edits.apply import FileView, join_lines, refuse_elision, refuse_large
+from evolve.edits.apply import FileView, join_lines, refuse_elision, refuse_large, resolve_path
 from evolve.edits.blocks import END, START, blocks, outside
-from evolve.edits.errors import EditFailed, EditKind
+from evolve.edits.errors import EditFailed, EditKind, quote_lines
 
+_HOW_TO_ANSWER = "Try: answer with SEARCH/REPLACE blocks, or with the whole file in one fenced text with its path behind the language"
+_SUFFIXES: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("python", "python3", "py"), ("py",)),
+    **dict.fromkeys(("cpp", "c++", "cuda"), ("cpp", "cc", "h", "hpp", "cu", "cuh")),
+    **dict.fromkeys(("bash", "sh", "shell", "console"), ("sh",)),
+    **dict.fromkeys(("text", "txt", "output"), ("txt", "md")),
+    "c": ("c", "h"),
+    "rust": ("rs",),
+    "json": ("json",),
+}
+"""Suffixes of files that a fence's language can mean; a language that is not here can be that of any file."""
 _SHARED = re.compile(r"(?:import|from|#include|#define|using|use|package)\b|#|//|/\*|\*|--|\W*$|.{0,3}$")
 """Lines that a block may have as well as the text around it."""
 
 
-def rewrite_file(lines: Sequence[str], view: FileView) -> str:
+@dataclass(frozen=True, slots=True)
+class FencedText:
+    """A text in a fence; `path` and `tag`, its language, are empty where they are not given."""
+
+    path: str
+    tag: str
+    lines: tuple[str, ...]
+
+
+def write_files(
+    fences: Sequence[FencedText], known: Mapping[str, FileView], new_files: Sequence[str]
+) -> dict[str, str]:
+    """Returns the texts of the files that are written whole."""
+    texts: dict[str, str] = {}
+    for fence in _choose_fences(fences, known):
+        if fence.tag in ("diff", "patch"):
+            raise EditFailed(
+                EditKind.UNPARSABLE, f"The reply is a diff, which is no form of an answer. {_HOW_TO_ANSWER}"
+            )
+        path = resolve_path(fence.path, tuple(known), new_files) if fence.path else _find_only_file(fence, known)
+        text = _rewrite(fence.lines, known[path]) if path in known else _write_new(path, fence.lines)
+        if texts.setdefault(path, text) != text:
+            raise EditFailed(EditKind.CONFLICT, f"The reply writes {path} twice, differently. Try: write it once")
+    if not texts:
+        raise EditFailed(EditKind.NO_EDIT, f"The reply holds no edit and no program. {_HOW_TO_ANSWER}")
+    return texts
+
+
+def _choose_fences(fences: Sequence[FencedText], known: Mapping[str, FileView]) -> Sequence[FencedText]:
+    """Returns the fenced texts that are files: those with a path, else the longest that may be one. The others are illustrations."""
+    fences = [fence for fence in fences if any(line.strip() for line in fence.lines)]
+    named = [fence for fence in fences if fence.path]
+    changeable = [path for path, view in known.items() if view.spans]
+    fitting = [
+        fence
+        for fence in fences
+        if fence.tag in ("diff", "patch") or any(_may_have_suffix(fence.tag, path) for path in changeable)
+    ]
+    # Without a path the longest fits best: models show short excerpts beside the program that they mean.
+    return named or sorted(fitting, key=lambda fence: len(fence.lines))[-1:]
+
+
+def _find_only_file(fence: FencedText, known: Mapping[str, FileView]) -> str:
+    """Returns the one file that a text without a path can be. Raises `EditFailed` where there are several."""
+    fitting = [path for path, view in known.items() if view.spans and _may_have_suffix(fence.tag, path)]
+    if len(fitting) == 1:
+        return fitting[0]
+    raise EditFailed(
+        EditKind.UNKNOWN_FILE,
+        f"It is not said for which file this text is:\n{quote_lines(fence.lines, 4)}\n"
+        f"The program has {', '.join(fitting)[:600]}. Try: write the path behind the language of the fence",
+    )
+
+
+def _may_have_suffix(tag: str, path: str) -> bool:
+    """Returns whether a text in a fence of this language can be the file."""
+    return tag not in _SUFFIXES or path.rpartition(".")[2] in _SUFFIXES[tag]
+
+
+def _rewrite(lines: Sequence[str], view: FileView) -> str:
     """Returns the file with what was written for it. Raises `EditFailed`."""
     # First the size: the checks below look at every line.
     refuse_large(view, sum(map(len, lines)))
@@ -34,7 +105,7 @@ def rewrite_file(lines: Sequence[str], view: FileView) -> str:
     return view.finish(_fill(view, [_indent(_read_alone(lines, view), view)]))
 
 
-def write_new_file(path: str, lines: Sequence[str]) -> str:
+def _write_new(path: str, lines: Sequence[str]) -> str:
     """Returns the text of a file that the program does not have yet. Raises `EditFailed`."""
     refuse_elision(lines, (), f"The new file {path}")
     return join_lines(lines)

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evolve.campaign import Campaign
-from evolve.evaluation.interpreter import check
-from evolve.evaluation.spawner import clean_environment
+from evolve.evaluation.spawner import check_python
 from evolve.plugins import Plugins
 from evolve.sandbox.machine.offer import NOT_MORE, choose_means, describe_causes, describe_means
 from evolve.sandbox.machine.probe import probe
@@ -64,8 +63,9 @@ def confine(task: Task, wanted: WantedLevel, *, harmless: bool = False) -> Confi
     if wanted.level is Level.NONE:
         return Confinement(NOTHING, NOTHING.line)
     if task.python:
-        check(task.python, clean_environment(os.environ))
+        check_python(task.python)
     found = probe(task.python)
+    # Programs that ship with the engine attack nothing: a first try on a machine without namespaces must not end here.
     accepted = harmless and not wanted.said and found.level is Level.REDUCED
     means = choose_means(Level.REDUCED if accepted else wanted.level, found)
     told = describe_means(found, means)
@@ -80,6 +80,7 @@ def confine_campaign(
     task = campaign.task if task is None else task
     harmless = not brought and is_harmless(task, campaign.operator_names, campaign.plugins)
     found = confine(task, wanted, harmless=harmless)
+    # Scores of one campaign are compared with each other, so that none may be evaluated under less than those before.
     why = f"--sandbox {wanted.level}" if found.means.level is Level.NONE else found.lacking
     campaign.state.reached.check(campaign.name, found.means.level, why)
     return found

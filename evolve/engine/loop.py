@@ -7,23 +7,22 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Literal, TypeVar
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
 from evolve.campaign import Campaign
-from evolve.campaign.state import REFLECTION
+from evolve.campaign.folds import REFLECTION
 from evolve.devices.leases import format_needs
-from evolve.engine.dispatcher import Dispatcher, Done
-from evolve.engine.jobs import Evaluated, Jobs, Work
-from evolve.engine.metering import NOBODY, Answered, Members
+from evolve.engine.dispatcher import Dispatcher, Done, Evaluated, Proposed
+from evolve.engine.members import NOBODY, Members
+from evolve.engine.metering import Answered
 from evolve.engine.outage import Outage
-from evolve.engine.proposals import Proposed
+from evolve.engine.proposals import Draft, Work, refuse
 from evolve.engine.recorder import Recorder
 from evolve.engine.scheduler import BudgetWatch, Scheduler
-from evolve.engine.screening import refuse
 from evolve.engine.steering import INTERVAL, Requests
 from evolve.engine.trackers import Watch
 from evolve.protocols import Executor
@@ -41,7 +40,6 @@ from evolve.types import (
     Unaffordable,
 )
 
-Result = TypeVar("Result")
 Reason = Literal["budget", "interrupted", "stopped", "exhausted", "finished"]
 HASTY: frozenset[Reason | None] = frozenset({"interrupted", "stopped"})
 """Reasons to end at once: not even the best is measured any more."""
@@ -52,7 +50,8 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 class Ending:
     """End of a run: its reason, `finished` where the run had certain steps to do and no others. `left` counts the steps that wait for the next run; `refusal` is
     why the last proposal was not evaluated, where that ended the run. `unpaid` names the call that the budget did not pay for, where that ended the run, and `wanted` is the progress
-    with it. `answered` and `failed` count the run's calls of models, and `failure` is why the last of the failed ones did."""
+    with it. `answered` and `failed` count the run's calls of models, and `failure` is why the last of the failed ones did. `unusable` counts
+    the reasons for which no proposal of a model was evaluated, the most frequent first; empty where one was."""
 
     reason: Reason
     left: int
@@ -62,6 +61,7 @@ class Ending:
     answered: int = 0
     failed: int = 0
     failure: str = ""
+    unusable: Mapping[str, int] = field(default_factory=dict)
 
 
 def run(
@@ -78,6 +78,7 @@ def run(
         search.begin(only)
         while True:
             done = search.wait()
+            # One transaction per turn: a crash leaves whole turns, and each step is in the log before it has an effect.
             with campaign.log.transaction():
                 settled = [event for item in done for event in search.settle(item)]
                 asked = [*search.take_requests(), *search.ask()]
@@ -86,6 +87,7 @@ def run(
             for event in settled:
                 watch.settled(campaign, event)
             watch.turned(campaign)
+            # Only now: what settled in the turn of the error is in the log, and was shown.
             if search.recorder.failure is not None:
                 raise search.recorder.failure
             if not search.is_busy:
@@ -103,9 +105,9 @@ class Run:
         self._budget = BudgetWatch(campaign)
         self._outage = Outage(campaign.task.seed.id, campaign.settings.outage.wait_seconds)
         self._scheduler = Scheduler(campaign, self._budget, self._outage, members)
-        self._jobs = Jobs(campaign, self._description)
-        self.recorder = Recorder(campaign, self._jobs, self._outage)
-        self.dispatcher = Dispatcher(campaign, executor, members, self._jobs, self.recorder.screening)
+        self.recorder = Recorder(campaign, self._outage)
+        screening, pays_for_child = self.recorder.screening, self._budget.pays_for_child
+        self.dispatcher = Dispatcher(campaign, executor, members, screening, pays_for_child)
         self._requests = Requests(campaign, self.recorder.signatures, os.getpid(), running=True)
         self._reason: Reason | None = None
 
@@ -128,7 +130,7 @@ class Run:
         with self.campaign.log.transaction():
             self._log_circumstances(self._description)
         if not state.seed_record:
-            self.dispatcher.evaluations.submit(self._jobs.seed())
+            self.dispatcher.submit(self.dispatcher.jobs.seed())
         elif not state.seed_values:
             raise TaskError(
                 f"the seed of campaign {name!r} failed its own evaluator: {state.history.outcome(state.seed_record)}. "
@@ -144,7 +146,7 @@ class Run:
         self.recorder.record_machine(description)
         if self.campaign.state.paused and self._reason is None:
             self.campaign.write(Paused(False))
-        for event in self.dispatcher.models.checks():
+        for event in self.dispatcher.models.checks:
             self.campaign.write(event)
 
     @property
@@ -161,63 +163,52 @@ class Run:
         return self.dispatcher.wait(INTERVAL if left is None else min(left, INTERVAL))
 
     def settle(self, done: Done) -> Iterator[Settled]:
-        """Settles what has ended, or sends it on to evaluation. Inside a transaction."""
+        """Yields the records of what has ended; hands to the evaluation what is still to be evaluated. Inside a transaction."""
+        outcomes: Iterable[Settled | Work] = ()
         match done:
             case None:
                 self._drain("interrupted")
             case Answered():
                 self.recorder.record_call(done)
-            case Proposed():
-                if self.dispatcher.take(done):
-                    yield from self._settle_proposal(done)
-            case Evaluated(work, future):
-                if self.dispatcher.evaluations.take(done):
-                    result = self._result(future)
-                    yield from self._submit([] if result is None else self.recorder.record_report(work, result))
-
-    def _settle_proposal(self, done: Proposed) -> Iterator[Settled]:
-        """Settles a proposal, but where its step is one for the next run: nobody can pay for its calls, or no model is left to
-        answer them and the settings say to stop. Lessons may be dearer than proposals, and end nothing."""
-        error = None if done.future.cancelled() else done.future.exception()
-        if isinstance(error, Unaffordable) and not _reflects(done.asked):
-            self._budget.unaffordable = str(error)
-            return
-        if isinstance(error, ModelGone) and not self._scheduler.goes_on:
-            self.recorder.failure = error
-            return
-        drafts = [refuse(str(error))] if isinstance(error, ModelGone | Unaffordable) else self._result(done.future)
-        if drafts and not self._reason:
-            # Children that the budget has no room for wait with their step for the next run; their calls are not paid again.
-            children = self.dispatcher.evaluations
-            has_room = lambda: self._budget.pays_for_child(children.children)  # noqa: E731
-            yield from self._submit(self.recorder.record_drafts(done.asked, drafts, has_room))
-
-    def _result(self, future: "Future[Result]") -> Result | None:
-        """Returns None where it was cancelled or failed. The turn must not be lost with what had settled in it, so the error is
-        kept until it is durable, and the step is one for the next run."""
-        if future.cancelled():
-            error: BaseException | None = SandboxError(
-                "the evaluation workers ended although nobody ended them. Try: go on with --continue; nothing that had settled is lost"
-            )
-        else:
-            error = future.exception()
-        if not isinstance(error, EvolveError):
-            return future.result()
-        self.recorder.failure = error
-        return None
-
-    def _submit(self, outcomes: Iterable[Settled | Work]) -> Iterator[Settled]:
-        """Yields what has settled; hands the other works to the evaluation."""
+            case Proposed(asked, future) if self.dispatcher.take(done):
+                outcomes = self._settle_proposal(asked, future)
+            case Evaluated(work, future) if self.dispatcher.take(done):
+                outcomes = self._settle_evaluation(work, future)
         for outcome in outcomes:
             if isinstance(outcome, Settled):
                 yield outcome
             else:
-                self.dispatcher.evaluations.submit(outcome)
+                self.dispatcher.submit(outcome)
+
+    def _settle_proposal(self, asked: Asked, future: Future[Sequence[Draft]]) -> Iterator[Settled | Work]:
+        """Yields nothing where the step is one for the next run: nobody can pay for its calls, or no model is left to answer them and the
+        settings say to stop. Lessons may cost more than proposals, and end nothing."""
+        match _error_of(future):
+            case None:
+                drafts = future.result()
+            case Unaffordable() as error if not _reflects(asked):
+                self._budget.unaffordable = str(error)
+                return
+            case (Unaffordable() | ModelGone()) as error if self._scheduler.goes_on or isinstance(error, Unaffordable):
+                drafts = [refuse(str(error))]
+            case error:
+                self.recorder.failure = error
+                return
+        for outcome in () if self._reason else self.recorder.record_drafts(asked, drafts):
+            yield outcome if isinstance(outcome, Settled) else self.dispatcher.jobs.proposal(asked, outcome)
+
+    def _settle_evaluation(self, work: Work, future: Future[bytes]) -> Iterable[Settled | Work]:
+        error = _error_of(future)
+        if error is None:
+            return self.recorder.record_report(work, future.result())
+        self.recorder.failure = error
+        return ()
 
     def take_requests(self) -> Sequence[Asked]:
         """Returns the steps that persons ask for, once a second. Inside a transaction."""
         if not self._requests.due(time.monotonic()):
             return []
+        # An ending run takes requests still, for nobody else may write the log; a program to add waits for the next run.
         self._requests.running = self._reason is None
         asked = self._requests.take(adding=self._reason in (None, "finished"))
         if self._requests.stopped and self._reason not in HASTY:
@@ -248,7 +239,7 @@ class Run:
         if self.recorder.failure is not None:
             return []
         try:
-            asked = self._scheduler.next_steps(self.dispatcher.load())
+            asked = self._scheduler.next_steps(*self.dispatcher.count_steps())
         except EvolveError as error:
             self.recorder.failure = error
             return []
@@ -282,6 +273,7 @@ class Run:
             calls["answered"],
             calls["failed"],
             self.recorder.call_error,
+            self.recorder.unusable,
         )
 
 
@@ -292,6 +284,19 @@ def _check_capacity(executor: Executor, campaign: Campaign) -> None:
                 f"stage {stage.name!r} needs {format_needs(stage.needs)}, which may not be leased here. Try: grant more with --devices, or use "
                 "another machine; `evolve devices` lists what there is"
             )
+
+
+def _error_of(future: "Future[Any]") -> EvolveError | None:
+    """Returns why there is no result. The turn must not be lost with what had settled in it, so such an error is raised only when it is durable;
+    a bug of our own is raised at once."""
+    if future.cancelled():
+        return SandboxError(
+            "the evaluation workers ended although nobody ended them. Try: go on with --continue; nothing that had settled is lost"
+        )
+    error = future.exception()
+    if error is not None and not isinstance(error, EvolveError):
+        raise error
+    return error
 
 
 def _reflects(asked: Asked) -> bool:

@@ -11,27 +11,23 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
-from functools import lru_cache, partial
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial, reduce
 from itertools import islice
 
 from evolve.campaign import Campaign
+from evolve.campaign.folds import add_call
 from evolve.campaign.spending import prices_of
-from evolve.config import ModelSection, ModelsSection, Settings
-from evolve.models.circuit_breaker import CircuitBreaker
+from evolve.engine.members import Member, Members, add_name, naming
 from evolve.models.ledger import Ledger
 from evolve.models.prices import Cost, sum_costs
-from evolve.plugins import Plugins, guarded
-from evolve.protocols import Caller, Embedder, Model, no_model
+from evolve.plugins import guarded
+from evolve.protocols import Caller, Embedder, no_model
 from evolve.types import (
-    PROPOSE,
     Asked,
     Call,
-    ConfigError,
-    EvolveError,
     Message,
-    ModelDown,
     ModelError,
     ModelGone,
     Part,
@@ -49,10 +45,6 @@ from evolve.types.errors import without_remedy
 
 ABANDONED = -1
 """Index of a call that answers nothing when its step runs again."""
-FAILED_IN_A_ROW = 20
-"""Calls of a model that fail in a row, after which it is asked no more in this run."""
-AHEAD = 4
-"""For so many calls in flight, one proposal more is prepared, and one more may wait for evaluation before models are asked no more."""
 _SCREENING = frozenset({"novelty", "embed"})
 """Purposes for which the engine calls models, and not an operator."""
 _LONGEST_TOKEN = 16
@@ -74,131 +66,6 @@ class Answered:
 
     event: Replied
     texts: Mapping[TextId, str]
-
-
-@dataclass(slots=True)
-class Member:
-    """Model of a campaign with its settings. `slots` bounds its calls in flight, and `breaker` holds them back while it is down; `gone` says
-    why it is asked no more in this run. Any thread may call."""
-
-    section: ModelSection
-    model: Model
-    slots: threading.BoundedSemaphore
-    checked: Usage = field(default_factory=Usage)
-    breaker: CircuitBreaker = field(default_factory=lambda: CircuitBreaker(0.0))
-    gone: str = ""
-    failures: int = 0
-
-    @property
-    def name(self) -> str:
-        """Name of the model in the campaign."""
-        return self.section.name
-
-    @property
-    def ahead(self) -> int:
-        """Number of proposals that are prepared while all its calls are in flight."""
-        return self.section.concurrency // AHEAD
-
-    @property
-    def steps(self) -> int:
-        """Number of proposals that may wait for it. A model that takes few calls at once is asked as late as can be."""
-        return self.section.concurrency + self.ahead
-
-    def note_failure(self, error: ModelError) -> bool:
-        """Counts a failed call; returns whether the model is gone by it, and was not before."""
-        # Without a lock: a lost count among so many threads only asks a hopeless model once more.
-        self.failures += 1
-        if self.gone or not (isinstance(error, ModelGone) or self.failures >= FAILED_IN_A_ROW):
-            return False
-        self.gone = str(error) if isinstance(error, ModelGone) else _describe_failures(error)
-        return True
-
-
-class Members:
-    """Models of a run, by their names. Any thread may look."""
-
-    def __init__(self, members: Sequence[Member], settings: ModelsSection) -> None:
-        self._members = {member.name: member for member in members}
-        self._settings = settings
-
-    @classmethod
-    def open(cls, settings: Settings, plugins: Plugins, resources: ExitStack) -> "Members":
-        """Makes and checks every model; `resources` closes them. Raises `ModelError` or `ConfigError` that names the model."""
-        return cls(
-            [_open_member(section, settings, plugins, resources) for section in settings.models.members],
-            settings.models,
-        )
-
-    def __iter__(self) -> Iterator[Member]:
-        return iter(self._members.values())
-
-    def __getitem__(self, name: str) -> Member:
-        return self._members[name]
-
-    @property
-    def proposing(self) -> tuple[str, ...]:
-        """Names of the models that make proposals, as far as they still answer."""
-        return tuple(name for name in self._settings.proposing if not self[name].gone)
-
-    @property
-    def steps(self) -> int:
-        """Number of proposals that may wait for a model at once."""
-        return sum(self[name].steps for name in self.proposing)
-
-    @property
-    def ahead(self) -> int:
-        """Number of proposals that may wait for evaluation beyond its own room, before no model is asked."""
-        return sum(self[name].ahead for name in self.proposing)
-
-    def find(self, purpose: str, proposer: str) -> Member | None:
-        """Returns the model that the settings name for a purpose, else the one that makes the proposal; None where there is neither."""
-        name = proposer if purpose == PROPOSE else self._settings.purposes.get(purpose, proposer)
-        if name and name not in self._members:
-            raise ModelError(f"model {name!r} is no model of this campaign any more; others propose")
-        return self[name] if name else None
-
-
-NOBODY = Members((), ModelsSection())
-"""Models of a campaign that has none."""
-
-
-def _open_member(section: ModelSection, settings: Settings, plugins: Plugins, resources: ExitStack) -> Member:
-    with naming(section.name):
-        model = plugins.model(section.kind, section.settings)
-        resources.callback(model.close)
-        if settings.models.purposes.get("embed") == section.name and not isinstance(model, Embedder):
-            raise ConfigError(
-                "it turns no texts into vectors. Try: name another model in models.purposes.embed, or leave that out"
-            )
-        deadline = time.monotonic() + section.timeout_seconds
-        usage = guarded(section.kind, model.check, deadline, threading.Event())
-    breaker = CircuitBreaker(settings.outage.model_wait_seconds, name=f"model {section.name!r}")
-    return Member(section, model, threading.BoundedSemaphore(section.concurrency), usage, breaker)
-
-
-@contextmanager
-def naming(name: str) -> Iterator[None]:
-    """Adds the name of a model to the errors that are raised inside."""
-    try:
-        yield
-    except ModelDown as error:
-        spent = (error.usage, error.attempts, error.seconds)
-        raise ModelDown(add_name(name, str(error)), *spent, retry_after=error.retry_after) from error
-    except ModelError as error:
-        raise type(error)(add_name(name, str(error)), error.usage, error.attempts, error.seconds) from error
-    except EvolveError as error:
-        raise type(error)(add_name(name, str(error))) from error
-
-
-def add_name(name: str, message: str) -> str:
-    """Returns an error message with the model's name; models that know their name give it themselves."""
-    return message if message.startswith(f"model {name!r} ") else f"model {name!r}: {message}"
-
-
-def _describe_failures(error: ModelError) -> str:
-    what, _, remedy = str(error).partition(" Try: ")
-    do = remedy or "see to the model, then continue the campaign"
-    return f"{FAILED_IN_A_ROW} calls in a row failed, the last one: {what.rstrip('.')}. Try: {do}"
 
 
 class StepCalls:
@@ -235,17 +102,14 @@ class MeteredModels:
         self.tell = tell
         self.cancelled = cancelled
         self.prices = {member.name: prices_of(member.section) for member in members}
-        checks = sum_costs(self.prices[member.name].cost(member.checked, 0.0) for member in self._with_checks())
-        self.ledger = Ledger(campaign.budget, checks.after(campaign.state.progress))
+        self.checks = [
+            Replied(0, ABANDONED, _describe_check(member)) for member in members if member.checked.prompt_tokens
+        ]
+        """Calls that checked the models, for the log."""
+        spent = reduce(add_call, (check.call for check in self.checks), campaign.state.progress)
+        self.ledger = Ledger(campaign.budget, spent)
         self._samples: dict[str, Iterator[int]] = {}
         self._numbering = threading.Lock()
-
-    def _with_checks(self) -> list[Member]:
-        return [member for member in self._members if member.checked.prompt_tokens]
-
-    def checks(self) -> Sequence[Replied]:
-        """Returns the calls that checked the models, for the log. Main thread, before anything is asked."""
-        return [Replied(0, ABANDONED, check_of(member)) for member in self._with_checks()]
 
     def callers(self, asked: Asked) -> Callable[[str], Caller]:
         """Returns the function by which a step's operator gets a model for a purpose."""
@@ -268,7 +132,7 @@ class MeteredModels:
         with self._numbering:
             if request not in self._samples:
                 # This run has no call of it yet, so that the main thread does not change what is read here.
-                self._samples[request] = self._state.calls.samples.free(request)
+                self._samples[request] = self._state.calls.free_samples(request)
             return list(islice(self._samples[request], count))
 
     def note_failure(self, member: Member, error: ModelError) -> None:
@@ -491,7 +355,7 @@ def format_vector(vector: Sequence[float]) -> str:
     return json.dumps([float(f"{value / length:.8g}") for value in vector])
 
 
-def check_of(member: Member) -> Call:
+def _describe_check(member: Member) -> Call:
     """Returns the check of a model as a call."""
     usage = member.checked
     return Call(

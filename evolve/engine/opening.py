@@ -7,20 +7,21 @@ from pathlib import Path
 from typing import Any
 
 from evolve.campaign import Campaign, logs
-from evolve.campaign.fitting import operators_of
-from evolve.config import Settings
-from evolve.devices import EVERYTHING, Grant
+from evolve.campaign.settings import operators_of
+from evolve.config import ExecutorSection, Settings
+from evolve.devices.leases import EVERYTHING, Grant
 from evolve.engine.isolation import Confinement, WantedLevel, confine, confine_campaign, is_harmless
 from evolve.engine.loop import Ending, run
-from evolve.engine.metering import NOBODY, Members
+from evolve.engine.members import NOBODY, Members
 from evolve.engine.trackers import TrackerThread, Watch, make_trackers, track
-from evolve.evaluation import LocalExecutor
 from evolve.hookspecs import ExecutorRequest
 from evolve.plugins import Plugins
 from evolve.protocols import Executor
 from evolve.sandbox.means import Means
 from evolve.types import Asked, EvolveError, Level, SandboxError, Task
 
+LOCAL = ExecutorSection()
+"""Workers on this machine."""
 OpenModels = Callable[[Settings, Plugins, ExitStack], Members]
 
 
@@ -54,7 +55,7 @@ class RunRequest:
         lies elsewhere."""
         log = None if self.campaign is None else self.campaign.log.path
         wanted = ExecutorRequest(self.task, slots, means, logs(self.home, log), self.devices)
-        return closing(self.plugins.executor(self.settings.executor.name, self.settings.executor.settings, wanted))
+        return open_executor(self.plugins, wanted, self.settings.executor)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +87,10 @@ class OpenRun:
         return run(self.campaign, self.executor, watch, only=steps)
 
 
-def open_executor(
-    task: Task, slots: int, means: Means, home: Path, *, devices: Grant = EVERYTHING
-) -> closing[LocalExecutor]:
-    """Returns a context manager of `slots` evaluation workers on this machine, for commands outside any campaign. Their candidates see nothing
-    of the workspace `home`."""
-    return closing(LocalExecutor(task, slots, means=means, hidden=logs(home), devices=devices))
+def open_executor(plugins: Plugins, wanted: ExecutorRequest, section: ExecutorSection = LOCAL) -> closing[Executor]:
+    """Returns a context manager of the executor that a section of settings names: without one, workers on this machine, for commands outside
+    any campaign."""
+    return closing(plugins.executor(section.name, section.settings, wanted))
 
 
 def _check_isolation(executor: Executor, confinement: Confinement) -> None:

@@ -2,21 +2,19 @@
 
 A program and every text of an evaluation are in the log in the same transaction as the record that names them, and so is each ruling with the record that calls for it."""
 
-import logging
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from evolve import novelty
 from evolve.campaign import Campaign
 from evolve.campaign.descriptors import Descriptors
-from evolve.campaign.refusals import TIRED
+from evolve.campaign.folds import REFLECTION
 from evolve.campaign.state import BOUND, INTEGRITY, NOISE
-from evolve.engine.jobs import Jobs, Work, proposal_origin
 from evolve.engine.metering import Answered
 from evolve.engine.outage import Outage, may_retry
-from evolve.engine.screening import Draft, Fingerprint, Screening
+from evolve.engine.proposals import Draft, Fingerprint, Screening, Work, proposal_origin
 from evolve.evaluation import Report, decode_report
 from evolve.sandbox.output import quoted, readable
 from evolve.statistics import noise_floor
@@ -54,8 +52,8 @@ class SeedError:
     remedy: str
 
 
-class Rulings:
-    """Rulings of the engine; those of a person are `evolve.campaign.rulings`."""
+class EngineRulings:
+    """Rulings that follow from records; those of persons are in `evolve.engine.steering`."""
 
     def __init__(self, campaign: Campaign) -> None:
         self._campaign = campaign
@@ -131,31 +129,25 @@ class Rulings:
             self._campaign.write(replace(machine, noise_floor=noise_floor(values)))
 
 
-_log = logging.getLogger(__name__)
 _COMPILER_ERROR = re.compile(r"^.+\b(?:fatal )?error: .+$", re.MULTILINE)
 _PLACE = re.compile(r'File "([^"]+)", line (\d+)')
 PLUGIN_FAILURES = 5
 """Failures of plugins in a row that end a run."""
 
 
-def _always() -> bool:
-    return True
-
-
 class Recorder:
     """Writes records. Main thread, inside a transaction; it also knows which programs are under way."""
 
-    def __init__(self, campaign: Campaign, jobs: Jobs, outage: Outage) -> None:
+    def __init__(self, campaign: Campaign, outage: Outage) -> None:
         self._campaign = campaign
-        self._jobs = jobs
         self._outage = outage
         self._state = campaign.state
         self._task = campaign.task
-        self._descriptors = Descriptors(campaign.state.archive.axes, campaign.task.seed)
+        self._descriptors = Descriptors(campaign.state.archive.grid.axes, campaign.task.seed)
         self.signatures = read_signatures(campaign)
-        """Of all programs that are in the log or under way."""
+        """Signatures of all programs that are in the log or under way."""
         self.screening = Screening(campaign, self.signatures)
-        self._rulings = Rulings(campaign)
+        self._rulings = EngineRulings(campaign)
         self._plugin_failures = 0
         self.failure: EvolveError | None = None
         """Error that makes going on useless; raised when the turn that found it is durable."""
@@ -163,6 +155,8 @@ class Recorder:
         """Calls of models in this run that were `answered`, and that `failed`."""
         self.call_error = ""
         """Error of the last call that failed."""
+        self._unusable = Counter[str]()
+        self._is_model_usable = False
 
     def record_call(self, answered: Answered) -> None:
         """Writes a call of a model."""
@@ -172,17 +166,19 @@ class Recorder:
         self._campaign.log.put_texts(answered.texts)
         self._campaign.write(answered.event)
 
+    @property
+    def unusable(self) -> Mapping[str, int]:
+        """Reasons for which proposals of models were not evaluated in this run, the most frequent first; empty where one was evaluated."""
+        return {} if self._is_model_usable else dict(self._unusable.most_common())
+
     def record_machine(self, description: Description) -> None:
         """Writes the run's machine and isolation."""
         machine = self._state.machine
         floor = machine.noise_floor if machine is not None and machine.hardware == description.hardware else None
         self._campaign.write(MachineMeasured(description.hardware, floor, description.isolation))
 
-    def record_drafts(
-        self, asked: Asked, drafts: Sequence[Draft], has_room: Callable[[], bool] = _always
-    ) -> Iterator[Settled | Work]:
-        """Yields a record, or the work to evaluate it, for each draft of a step that has not settled before; ends where there is no room for one
-        more evaluation."""
+    def record_drafts(self, asked: Asked, drafts: Sequence[Draft]) -> Iterator[Settled | Draft]:
+        """Yields the record of each draft of a step that is refused, and the others, which are to be evaluated; none that has settled before."""
         done = self._state.steps[asked.step].settled
         for draft in [draft for draft in drafts if draft.index not in done]:
             origin = proposal_origin(asked, draft)
@@ -190,11 +186,10 @@ class Recorder:
             if reason:
                 yield self._refuse(origin, draft, reason)
                 continue
-            if not has_room():
-                return
             assert draft.child.program is not None, "a draft without a program is refused"
+            # Known from now on, so that a sibling that reads the same is refused while this one is evaluated.
             self.signatures[draft.signature] = draft.child.program.id
-            yield self._jobs.proposal(asked, draft)
+            yield draft
 
     def _find_duplicate(self, draft: Draft) -> str:
         # It, or one that reads the same, may have been proposed since the draft was screened.
@@ -206,24 +201,13 @@ class Recorder:
         self._plugin_failures = self._plugin_failures + 1 if draft.plugin_failed else 0
         if self._plugin_failures == PLUGIN_FAILURES:
             self.failure = PluginError(f"{PLUGIN_FAILURES} proposals in a row failed, the last because {reason}")
+        if origin.model and origin.operator != REFLECTION:
+            self._unusable[without_remedy(reason)] += 1
         program = draft.child.program
         if program is not None and self.signatures.get(draft.signature) != program.id:
             self.screening.neighbours.drop(program.id)
         evaluation = Evaluation.failed(Outcome.SCREENED, self._campaign.log.put_text(reason), stage="screen")
-        event = self._append(origin, None, evaluation, draft.child)
-        if program is None:
-            self._warn_tired(origin.operator, reason)
-        return event
-
-    def _warn_tired(self, operator: str, reason: str) -> None:
-        # Once, until something that it made is evaluated; where it is the only operator, the campaign's end says so.
-        tired = self._state.refusals.count(operator) == TIRED
-        if tired and len(self._campaign.usable_operators) > 1:
-            _log.warning(
-                "operator %r has nothing to do, and is asked seldom until the archive changes: %s",
-                operator,
-                without_remedy(reason),
-            )
+        return self._append(origin, None, evaluation, draft.child)
 
     def record_report(self, work: Work, result: bytes) -> Iterator[Settled | Work]:
         """Yields the record of an evaluation; or the work again, where the machinery failed it."""
@@ -246,6 +230,7 @@ class Recorder:
 
     def _settle(self, work: Work, report: Report) -> Iterator[Settled]:
         self._plugin_failures = 0
+        self._is_model_usable |= bool(work.origin.model)
         signature = work.draft.signature if work.draft else novelty.signature(work.program)
         if report.evaluation.limit:
             # It ran out of a shorter time than its stage's: another operator may propose it again, with all of that time.
@@ -265,8 +250,7 @@ class Recorder:
 
     def _complete_descriptors(self, work: Work, report: Report) -> Report:
         """Completes a report with a number for each axis of the archive; a program that has none for one of them is INVALID."""
-        from_text = work.draft.descriptors if work.draft else None
-        evaluation = self._descriptors.complete(report.evaluation, lambda: work.program, from_text)
+        evaluation = self._descriptors.complete(report.evaluation, lambda: work.program)
         missing = self._descriptors.missing(evaluation)
         evaluated = work.job.kind == "evaluate" and evaluation.outcome is Outcome.OK
         if not (missing and evaluated):

@@ -5,37 +5,22 @@ Nothing here starts anything; every decision is an `Asked` in the log before it 
 import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeGuard, TypeVar
+from typing import Any, TypeGuard
 
 from evolve.campaign import Campaign, best_confirmed, stream
-from evolve.campaign.refusals import NOTHING_NEW
-from evolve.campaign.state import REFLECTION
-from evolve.engine.metering import NOBODY, Members
+from evolve.campaign.folds import NOTHING_NEW, REFLECTION
+from evolve.campaign.state import NOISE
+from evolve.engine.members import NOBODY, Members
 from evolve.engine.outage import Outage
 from evolve.plugins import guarded
 from evolve.stop import Amount
-from evolve.types import Asked, Measure, PluginError, Propose, Rearrange, Rearranged, RecordId, Selection, Wait
+from evolve.types import Asked, Measure, PluginError, Propose, RecordId, Selection, Wait
 from evolve.types.codec import decode, encode
 
 WAITING = 2
 """Steps that wait for each evaluation worker, so that none is ever idle."""
 LAST_MEASUREMENTS = 20
 """Measurements that a run may still make of its best when the budget is spent."""
-
-Action = TypeVar("Action", Propose, Measure, Rearrange)
-
-
-@dataclass(frozen=True, slots=True)
-class Load:
-    """Steps under way: those in evaluation or on their way to it, and those that wait for a model, by its name."""
-
-    evaluating: int
-    calling: Mapping[str, int]
-
-    @property
-    def total(self) -> int:
-        """Number of all steps that are under way."""
-        return self.evaluating + sum(self.calling.values())
 
 
 @dataclass(slots=True)
@@ -142,20 +127,22 @@ class Scheduler:
         """True where another model is left to propose after one is gone, or the settings say to do without."""
         return bool(self._members.proposing) or self._campaign.settings.outage.then == "offline"
 
-    def next_steps(self, load: Load) -> list[Asked]:
-        """Returns new steps for the room that is left; appends each to the log. A canary waits for no room. Inside a transaction."""
+    def next_steps(self, evaluating: int, calling: Mapping[str, int]) -> list[Asked]:
+        """Returns new steps for the room that is left; appends each to the log. `evaluating` steps are in evaluation or on their way to it, and
+        so many wait for each model. A canary waits for no room. Inside a transaction."""
         if self._outage.is_suspected:
             canary = self._outage.canary(self._state.seed_record)
             return [self._append(canary)] if canary else []
         asked: list[Asked] = []
+        # Two deterministic runs must ask in the same state, whatever their workers' speed.
         one_by_one = self._campaign.settings.deterministic
-        free = self._free(load)
+        free = self._free(evaluating, calling)
         while free.is_left and not (asked and one_by_one):
             action = self._next_action(free)
             if action is None or not free.take(action):
                 break
             asked.append(self._append(action))
-        if not asked and not load.total:
+        if not asked and not evaluating and not any(calling.values()):
             self._explain_idleness()
         return asked
 
@@ -167,17 +154,17 @@ class Scheduler:
                 "Try: use another strategy, or mend its `ask`"
             )
 
-    def _free(self, load: Load) -> FreeRoom:
+    def _free(self, evaluating: int, calling: Mapping[str, int]) -> FreeRoom:
         """Returns the room that the steps under way leave."""
         members, settings = self._members, self._campaign.settings
-        calls = {name: members[name].steps - load.calling.get(name, 0) for name in members.proposing}
+        calls = {name: members[name].steps - calling.get(name, 0) for name in members.proposing}
         if settings.deterministic:
-            return FreeRoom(1 - load.total, calls)
-        return FreeRoom(settings.workers * (1 + WAITING) - load.evaluating, calls, members.ahead)
+            return FreeRoom(1 - evaluating - sum(calling.values()), calls)
+        return FreeRoom(settings.workers * (1 + WAITING) - evaluating, calls, members.ahead)
 
     def last_measurement(self) -> list[Asked]:
         """Asks for one measurement that the campaign's best still lacks at its end: until it is sure, then the cases. Inside a transaction."""
-        measure = self._state.archive.due(best_only=True) or self._state.case_measurement()
+        measure = self._state.archive.due(best_only=True) or self._case_measurement()
         if measure is None or self._last == 0:
             return []
         self._last -= 1
@@ -191,7 +178,7 @@ class Scheduler:
 
     def _next_action(self, free: FreeRoom) -> Propose | Measure | None:
         due = self._due()
-        if due is not None or not self._state.seed_is_measured or not self._budget.has_room():
+        if due is not None or not self._is_seed_measured() or not self._budget.has_room():
             return due
         return self._reflection(free) or self._propose(free)
 
@@ -229,73 +216,83 @@ class Scheduler:
         """Asks for lessons each time that so many records have settled which are no lessons themselves."""
         every, state = self._campaign.settings.lessons.every, self._state
         best = state.archive.best
-        if not every or best is None or state.told - state.reflected < every:
+        if not every or best is None or state.records_to_learn - state.records_learnt < every:
             return None
         return self._with_model(Propose(Selection(REFLECTION, best.island, (best.record,))), free)
 
     def _ask_strategy(self, operators: Sequence[str]) -> Propose | Measure | None:
-        """Asks the strategy, which may use these operators; returns None where it waits. Programs that it moves to an island first are moved at once, before it is asked
-        again: each island at most once, so that this ends."""
-        campaign, name, arranged = self._campaign, self._campaign.settings.strategy.name, set[int]()
-        while True:
-            purpose = f"ask {len(arranged)}" if arranged else "ask"
-            rng = stream(campaign.settings.seed, self._state.last_step + 1, purpose)
-            answer = guarded(name, campaign.strategy.ask, campaign.view(self._budget.used(), operators), rng)
-            if isinstance(answer, Wait):
-                return None
-            try:
-                action = check_action(campaign, answer)
-                if not isinstance(action, Rearrange):
-                    return action
-                if action.island in arranged:
-                    raise ValueError(f"to arrange island {action.island} twice, and for nothing else in between")
-            except ValueError as error:
-                raise PluginError(f"strategy {name!r} asked {error}. Try: mend its `ask`") from error
-            arranged.add(action.island)
-            campaign.write(Rearranged(action.island, action.records, action.why))
+        """Asks the strategy, which may use these operators; returns None where it waits."""
+        campaign, name = self._campaign, self._campaign.settings.strategy.name
+        rng = stream(campaign.settings.seed, self._state.last_step + 1, "ask")
+        answer = guarded(name, campaign.strategy.ask, campaign.view(self._budget.used(), operators), rng)
+        if isinstance(answer, Wait):
+            return None
+        try:
+            return check_action(campaign, answer)
+        except ValueError as error:
+            raise PluginError(f"strategy {name!r} asked {error}. Try: mend its `ask`") from error
 
     def _due(self) -> Measure | None:
         """Returns the measurement that is due: the seed's first, then the archive's, then the best's cases, within their share of time."""
         state = self._state
-        noise = state.noise_measurement()
+        noise = self._noise_measurement()
         if noise is not None or not self._is_within_share():
             return noise
-        return state.archive.due() or state.case_measurement()
+        return state.archive.due() or self._case_measurement()
+
+    def _is_seed_measured(self) -> bool:
+        """Returns whether the seed has passed, and a noisy task's noise floor is known."""
+        state = self._state
+        return bool(state.seed_values) and (state.task.deterministic or state.noise_floor is not None)
+
+    def _noise_measurement(self) -> Measure | None:
+        """Returns one more measurement of a noisy task's seed, until there are enough for the noise floor of this machine."""
+        state = self._state
+        if not state.seed_values or self._is_seed_measured():
+            return None
+        asked = sum(measure.why == NOISE for measure in self._measures())
+        if len(state.noise_values) + asked >= self._campaign.settings.confirm.seeds:
+            return None
+        return Measure(about=state.seed_record, program=state.task.seed.id, why=NOISE)
+
+    def _case_measurement(self) -> Measure | None:
+        """Returns a measurement of the best on a case that it was not measured on, when its score is as sure as it must be."""
+        state = self._state
+        best = state.archive.best if state.cases.wanted else None
+        if best is None or best.reported is None:
+            return None
+        return state.cases.due(best.program, best.record, self._measures(), seed=state.seed_record)
+
+    def _measures(self) -> list[Measure]:
+        """Returns the measurements that are under way."""
+        actions = (step.asked.action for step in self._state.steps.values())
+        return [action for action in actions if isinstance(action, Measure)]
 
     def _is_within_share(self) -> bool:
         # Counted in seconds; in records where two runs must decide alike.
         share, progress = self._campaign.settings.confirm.share, self._state.progress
-        waiting = sum(isinstance(step.asked.action, Measure) for step in self._state.steps.values())
+        # Those that wait count at the mean: a burst of new elites would otherwise fill all workers with measurements.
+        waiting = len(self._measures())
         if self._campaign.settings.deterministic:
             return progress.measurements + waiting <= share * (progress.records + waiting)
         mean = progress.measure_seconds / max(1, progress.measurements)
         return progress.measure_seconds + waiting * mean <= share * progress.judge_seconds
 
 
-def check_action(campaign: Campaign, action: object) -> Propose | Measure | Rearrange:
+def check_action(campaign: Campaign, action: object) -> Propose | Measure:
     """Returns what a strategy asked for as the log would hold it. Raises `ValueError` for what cannot be done: an action in the log is where
     every later run would begin."""
-    match action:
-        case Propose():
-            propose = _read_back(action)
-            _check_selection(campaign, propose.selection)
-            return propose
-        case Measure():
-            measure = _read_back(action)
-            _check_measure(campaign, measure)
-            return measure
-        case Rearrange():
-            rearrange = _read_back(action)
-            _check_arrangement(campaign, rearrange)
-            return rearrange
-    raise ValueError(f"for a {type(action).__name__}, wanted Propose, Measure, Rearrange or Wait")
-
-
-def _read_back(action: Action) -> Action:
+    if not isinstance(action, Propose | Measure):
+        raise ValueError(f"for a {type(action).__name__}, wanted Propose, Measure or Wait")
     try:
-        logged: Action = decode(type(action), encode(action))
+        logged: Propose | Measure = decode(type(action), encode(action))
     except ValueError as error:
         raise ValueError(f"for a {type(action).__name__} that the log cannot hold: {error}") from error
+    match logged:
+        case Propose(selection=selection):
+            _check_selection(campaign, selection)
+        case Measure():
+            _check_measure(campaign, logged)
     return logged
 
 
@@ -320,19 +317,6 @@ def _check_measure(campaign: Campaign, measure: Measure) -> None:
     stages = [stage.name for stage in campaign.task.stages] + ["certify"] * (campaign.task.promotion == "certificate")
     for kind, name, known in (("case", measure.case, campaign.state.cases.wanted), ("stage", measure.stage, stages)):
         _check_known(kind, name, ("", *known), f"{', '.join(map(repr, known))} or ''")
-
-
-def _check_arrangement(campaign: Campaign, rearrange: Rearrange) -> None:
-    _check_island(campaign, rearrange.island)
-    records = rearrange.records
-    if len(set(records)) < len(records):
-        raise ValueError(f"to arrange a record twice, {', '.join(map(str, records))}")
-    for record in records:
-        _check_record(campaign, record)
-        if not campaign.state.archive.accepts(record):
-            raise ValueError(
-                f"to arrange record {record}, whose program may hold no place: it was not accepted, has failed since, or is quarantined"
-            )
 
 
 def _check_known(kind: str, name: str, known: Collection[str], wanted: str) -> None:

@@ -32,7 +32,6 @@ class TrackerThread:
         self.tracker = tracker
         self.records = 0
         self.failure = ""
-        self._told = 0
         self._given_up = False
         self._calls: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         # A daemon: one that hangs must not keep the engine from ending.
@@ -45,7 +44,6 @@ class TrackerThread:
 
     def record(self, record: TrackedRecord) -> None:
         """Tells of a record."""
-        self._told += 1
         self._calls.put(partial(self._take, record))
 
     def end(self, end: TrackedEnd) -> None:
@@ -62,12 +60,10 @@ class TrackerThread:
 
     def describe(self) -> str:
         """Returns in a line how many records the tracker took, and how it failed."""
-        line = f"{self.name}: {_count_records(self.records)}"
+        line = f"{self.name}: {self.records:,} record{'' if self.records == 1 else 's'}"
         if self.failure:
             return f"{line}, then it failed: {self.failure}"
-        left = self._told - self.records
-        late = f", and it has not taken {f'{_count_records(left)} and ' if left else ''}the end of the run in time"
-        return line + late * self._given_up
+        return f"{line}, and it has not taken the end of the run in time" if self._given_up else line
 
     def _take(self, record: TrackedRecord) -> None:
         self.tracker.record_settled(record)
@@ -81,10 +77,6 @@ class TrackerThread:
                 self.failure = str(error) or type(error).__name__
                 _log.warning("tracker %r is told nothing more in this run: %s", self.name, self.failure)
                 return
-
-
-def _count_records(records: int) -> str:
-    return f"{records:,} record{'' if records == 1 else 's'}"
 
 
 def make_trackers(settings: TrackersSection, plugins: Plugins) -> tuple[TrackerThread, ...]:
@@ -127,7 +119,7 @@ class TrackingWatch:
             tracking.record(_describe_record(campaign, event))
 
     def turned(self, campaign: Campaign) -> None:
-        """Is for the other watch alone."""
+        """Passes the turn on; trackers are told of records alone."""
         self._then.turned(campaign)
 
 

@@ -1,7 +1,7 @@
-"""Evaluation of programs: the only place where a score comes into being."""
+"""Evaluation of programs: the only place where a score comes into being.
 
-from evolve.evaluation.candidate import Candidate
-from evolve.evaluation.evaluator import evaluator
+The names here are those of executors. Evaluators have theirs from `evolve`; an engine does not import what only a worker needs."""
+
 from evolve.evaluation.executor import LocalExecutor
 from evolve.evaluation.job import (
     Description,
@@ -12,19 +12,14 @@ from evolve.evaluation.job import (
     encode_job,
     encode_report,
 )
-from evolve.evaluation.module import TaskModule, task_module
 
 __all__ = [
-    "Candidate",
     "Description",
     "Job",
     "LocalExecutor",
     "Report",
-    "TaskModule",
     "decode_job",
     "decode_report",
     "encode_job",
     "encode_report",
-    "evaluator",
-    "task_module",
 ]

@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from types import MappingProxyType
 from typing import Any, Protocol
 
-from evolve.sandbox import Completed, JobKind, Session, SessionFailed, Status
+from evolve.sandbox.session import JobKind, Session
+from evolve.sandbox.status import Completed, SessionFailed, Status
 from evolve.types import Program, SandboxError
 
 _NO_FILES: Mapping[str, bytes] = MappingProxyType({})
@@ -103,6 +104,7 @@ class Candidate:
     @contextmanager
     def _open_session(self, seconds: float | None, job: JobKind) -> Iterator[Session]:
         began = self._clock()
+        # One deadline for all sessions: a program gets no more time by being called more often.
         left = self._deadline - began
         if left <= 0:
             raise SessionFailed(Status.TIMEOUT, f"the stage's {self._limit:g} seconds were used up before this call")

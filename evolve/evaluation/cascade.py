@@ -10,13 +10,13 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from evolve.evaluation.attempt import Raised, attempt
 from evolve.evaluation.candidate import Candidate, OpenSession
 from evolve.evaluation.checks import Fault, check_evaluation, encode_artifacts, printable, shorten
 from evolve.evaluation.device_allocator import Allocate, Allocation, allocate_nothing
 from evolve.evaluation.job import Job, Report
-from evolve.evaluation.module import TaskCodeError
-from evolve.sandbox import OUTCOME, SessionFailed
+from evolve.evaluation.task_code import Raised, TaskCodeError, attempt
+from evolve.sandbox.session import OUTCOME
+from evolve.sandbox.status import SessionFailed
 from evolve.types import (
     Evaluation,
     EvolveError,
@@ -189,16 +189,11 @@ def _append_log(message: str, log: str) -> str:
     return f"{message}\n\nThe program's last output:\n{tail}" if tail else message
 
 
-def _thresholds(task: Task, stage: Stage, relative: Mapping[str, float]) -> list[float]:
-    """Returns the thresholds of the next stage, maximised: none, or up to two."""
-    absolute = [] if stage.threshold is None else [task.fitness.inside(stage.threshold)]
-    return absolute + ([relative[stage.name]] if stage.name in relative else [])
-
-
 def _apply_thresholds(task: Task, stage: Stage, evaluation: Evaluation, relative: Mapping[str, float]) -> Evaluation:
     """Returns the evaluation for the next stage: below a threshold, it has no fitness and goes no further."""
     assert evaluation.fitness is not None, "a failure is not asked for its fitness"
-    wanted = _thresholds(task, stage, relative)
+    wanted = [] if stage.threshold is None else [task.fitness.inside(stage.threshold)]
+    wanted += [relative[stage.name]] if stage.name in relative else []
     if not wanted or task.fitness.inside(evaluation.fitness) >= max(wanted):
         return evaluation
     least, bound = "at least" if task.fitness.direction == "max" else "at most", task.fitness.shown(max(wanted))

@@ -160,4 +160,5 @@ def _to_plain_data(value: Any) -> Any:
 
 def printable(text: str) -> str:
     """`text` with `?` for halves of surrogate pairs, which no UTF-8 file can hold."""
+    # Such a text would fail where the log is written, when it is nobody's any more.
     return text.encode("utf-8", "replace").decode("utf-8")

@@ -11,20 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, TypeAlias
 
-from evolve.devices import (
-    Gpu,
-    Grant,
-    Lease,
-    Leases,
-    device_names,
-    filter_gpus,
-    find_gpus,
-    leases_folder,
-    visibility,
-)
-from evolve.devices.processors import governor, load, ranges, units, usable
+from evolve.devices.inventory import Gpu, device_names, find_gpus, governor, load, ranges, units, usable, visibility
+from evolve.devices.leases import Grant, Lease, Leases, filter_gpus, leases_folder
 from evolve.evaluation.candidate import OpenSession
-from evolve.sandbox import Devices, JobKind, Session
+from evolve.sandbox.policy import Devices
+from evolve.sandbox.session import JobKind, Session
 from evolve.types import Program, SandboxError, Stage, Task
 
 

@@ -41,22 +41,18 @@ class CodedEvaluator:
         return self._chain[0][1](candidate, trial)
 
     def stage(
-        self, name: str, *, after: str | None = None, threshold: float | str | None = None, limit: float | None = None
+        self, name: str, *, threshold: float | str | None = None, limit: float | None = None
     ) -> Callable[[Evaluate], Evaluate]:
-        """Adds the stage that runs after the last one so far (`after` may say which that is), where that one found a fitness
+        """Adds the stage that runs after the last one so far, where that one found a fitness
         of `threshold`, as the user writes it, or better; or one among the best `"top 30%"` of those that it found before. `limit` is in
         seconds of wall time."""
-        names = [stage.name for stage, _ in self._chain]
-        if after not in (None, names[-1]):
-            raise TaskError(
-                f"stage {name!r} can only come after {names[-1]!r}, got after={after!r}. Try: add the stages in their order"
-            )
-        if name in names:
+        if name in [stage.name for stage, _ in self._chain]:
             raise TaskError(f"there are two stages called {name!r}. Try: rename one")
         least, top = _threshold(name, threshold)
 
         def add(function: Evaluate) -> Evaluate:
             earlier, earlier_function = self._chain[-1]
+            # The threshold is a property of the stage before: it decides there who goes on.
             self._chain[-1] = (replace(earlier, threshold=least, top=top), earlier_function)
             self._chain.append((Stage(name) if limit is None else Stage(name, limit), function))
             return function

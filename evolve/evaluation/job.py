@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeVar
 
-from evolve.devices import EVERYTHING, Grant
-from evolve.sandbox import PLAIN, Means
+from evolve.devices.leases import EVERYTHING, Grant
+from evolve.sandbox.means import PLAIN, Means
 from evolve.types import Description as Description
 from evolve.types import Evaluation, Task, TextId, Trial, canonical
 from evolve.types.codec import decode, encode
@@ -63,6 +63,7 @@ class Report:
 
 def encode_message(message: Charge | Job | Report | Description) -> bytes:
     """Returns a message as it is sent."""
+    # Programs of models may hold halves of surrogate pairs, which plain UTF-8 refuses.
     return canonical(encode(message)).encode("utf-8", "surrogatepass")
 
 

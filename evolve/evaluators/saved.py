@@ -90,6 +90,7 @@ def read_array(content: bytes, shape: tuple[int | None, ...]) -> npt.NDArray[np.
         raise Unreadable(f"there is nothing in an array of shape {found}")
     if math.prod(found) * kind.itemsize != len(content) - header.end():
         raise Unreadable(f"there are not as many bytes as an array of shape {found} has")
+    # Not `np.load`, which unpickles what a file asks it to.
     flat = np.frombuffer(content, kind, offset=header.end())
     array = flat.reshape(found, order="F" if header[2] == b"True" else "C").astype(np.float64)
     if not np.isfinite(array).all():

@@ -36,6 +36,7 @@ def acquire(log: Path) -> int:
 
 def release(log: Path, descriptor: int) -> None:
     """Ends the lock and removes its file; the file goes first, while nobody else can hold it."""
+    # Closed first, another engine could lock the old file and then lose it.
     lock_file(log).unlink(missing_ok=True)
     os.close(descriptor)
 

@@ -7,17 +7,16 @@ import json
 import math
 import sqlite3
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from evolve.log import lock, schema
-from evolve.log.checks import explain_errors, reachable, readable, refuse_network
-from evolve.log.connections import make, reading, writing
+from evolve.log.files import explain_errors, make, reachable, readable, reading, refuse_network, writing
 from evolve.log.reading import LogReader, check_sum
-from evolve.types import Event, Program, ProgramId, StoreError, TextId, text_id
+from evolve.types import Event, Program, ProgramId, Stamped, StoreError, TextId, text_id
 from evolve.types.codec import encode
 
 _EFFORT = 3
@@ -27,13 +26,34 @@ _INDEX = (
     "INSERT INTO files_fts (rowid, text) "
     "SELECT number, text FROM files WHERE number > (SELECT coalesce(max(id), 0) FROM files_fts_docsize)"
 )
-INSERT_EVENT = "INSERT INTO events (at, active, crc, body) VALUES (?, ?, ?, ?)"
-INSERT_TEXT = "INSERT INTO texts (id, body) VALUES (?, ?)"
+_INSERT_EVENT = "INSERT INTO events (at, active, crc, body) VALUES (?, ?, ?, ?)"
+_INSERT_TEXT = "INSERT INTO texts (id, body) VALUES (?, ?)"
 _PUT_FILE = "INSERT INTO files (program, path, size, text) VALUES (?, CAST(? AS TEXT), ?, CAST(? AS TEXT))"
 _PUT_SKETCH = "INSERT INTO sketches (program, minima) SELECT number, ? FROM signatures WHERE program = ? ON CONFLICT (program) DO NOTHING"
 _PUT_VECTOR = (
     "INSERT OR REPLACE INTO vectors (program, model, components) SELECT number, ?, ? FROM signatures WHERE program = ?"
 )
+_COPY = (
+    """
+    INSERT INTO main.signatures (number, program, signature)
+    SELECT number, program, signature FROM source.signatures
+    WHERE program IN (SELECT program FROM main.events WHERE program IS NOT NULL)
+    """,
+    """
+    INSERT INTO main.files (number, program, path, size, text)
+    SELECT number, program, path, size, text FROM source.files WHERE program IN (SELECT number FROM main.signatures)
+    """,
+    """
+    INSERT INTO main.sketches (program, minima)
+    SELECT program, minima FROM source.sketches WHERE program IN (SELECT number FROM main.signatures)
+    """,
+    """
+    INSERT INTO main.vectors (program, model, components)
+    SELECT program, model, components FROM source.vectors WHERE program IN (SELECT number FROM main.signatures)
+    """,
+    "INSERT INTO main.texts (id, body) SELECT id, body FROM source.texts",
+)
+"""Statements that copy the programs which the events name, and all texts."""
 _as_json = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
 
 
@@ -133,7 +153,7 @@ class Log(LogReader):
     def append(self, event: Event, *, at: float, active: float) -> int:
         """Stores `event` and returns its number; `at` in seconds since 1970, `active` in seconds that the campaign has run. Inside
         a transaction. NaN and infinity raise `StoreError`: an event that holds one could not be read back as it was."""
-        cursor = self._writing().execute(INSERT_EVENT, event_row(self.path, event, at, active))
+        cursor = self._writing().execute(_INSERT_EVENT, _event_row(self.path, event, at, active))
         assert cursor.lastrowid is not None
         return cursor.lastrowid
 
@@ -168,9 +188,9 @@ class Log(LogReader):
         writer, names = self._writing(), list(texts)
         marks = ", ".join("?" * len(names))
         known = {name for (name,) in writer.execute(f"SELECT id FROM texts WHERE id IN ({marks})", names)}
-        rows = [text_row(name, texts[name]) for name in names if name not in known]
+        rows = [_text_row(name, texts[name]) for name in names if name not in known]
         if rows:
-            writer.executemany(INSERT_TEXT, rows)
+            writer.executemany(_INSERT_TEXT, rows)
 
     def search(self, query: str, limit: int = 20) -> list[ProgramId]:
         """As `LogReader.search`; on the writing thread every program is found."""
@@ -214,8 +234,40 @@ class Log(LogReader):
         self.close()
 
 
-def event_row(path: Path, event: Event, at: float, active: float) -> tuple[float, float, int, str]:
-    """Returns an event as `INSERT_EVENT` takes it; raises `StoreError` for what the log at `path` could not give back."""
+def begin(path: Path, first: Event, texts: Mapping[TextId, str], at: float) -> Log:
+    """Makes the log `path` of one event, at a time in seconds since 1970, with the texts that it names, and opens it for writing. Raises `StoreError`."""
+
+    # A log without a first event never has a name: a process that ends meanwhile leaves none.
+    def build(connection: sqlite3.Connection) -> None:
+        schema.build(connection)
+        connection.execute("BEGIN")
+        connection.executemany(_INSERT_TEXT, [_text_row(name, text) for name, text in texts.items()])
+        connection.execute(_INSERT_EVENT, _event_row(path, first, at, 0.0))
+        connection.execute("COMMIT")
+
+    return Log.create(path, build)
+
+
+def copy(source: Path, target: Path, events: Iterable[Stamped]) -> Log:
+    """Makes the log `target` of these events, numbered anew, with the programs and texts of the log `source`, which is only read, and opens it for
+    writing. Raises `StoreError`."""
+
+    def build(connection: sqlite3.Connection) -> None:
+        schema.build(connection)
+        connection.execute("ATTACH ? AS source", (f"{source.absolute().as_uri()}?mode=ro",))
+        connection.execute("BEGIN")
+        rows = (_event_row(target, stamped.event, stamped.at, stamped.active) for stamped in events)
+        connection.executemany(_INSERT_EVENT, rows)
+        for statement in _COPY:
+            connection.execute(statement)
+        connection.execute("COMMIT")
+        connection.execute("DETACH source")
+
+    return Log.create(target, build)
+
+
+def _event_row(path: Path, event: Event, at: float, active: float) -> tuple[float, float, int, str]:
+    """Returns an event as `_INSERT_EVENT` takes it; raises `StoreError` for what the log at `path` could not give back."""
     name = type(event).__name__
     try:
         body = _as_json(encode(event))
@@ -230,8 +282,8 @@ def event_row(path: Path, event: Event, at: float, active: float) -> tuple[float
     return at, active, check_sum(float(at), float(active), body.encode()), body
 
 
-def text_row(name: TextId, text: str) -> tuple[TextId, bytes]:
-    """Returns a text as `INSERT_TEXT` takes it."""
+def _text_row(name: TextId, text: str) -> tuple[TextId, bytes]:
+    """Returns a text as `_INSERT_TEXT` takes it."""
     return name, zlib.compress(_to_bytes(text), _EFFORT)
 
 

@@ -13,8 +13,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from evolve.log.checks import damage_error, readable
-from evolve.log.connections import reading
+from evolve.log.files import damage_error, readable, reading
 from evolve.types import Event, Program, ProgramId, RecordId, Replied, Settled, Stamped, StoreError, TextId, text_id
 from evolve.types.codec import decoder
 
@@ -52,19 +51,14 @@ class LogReader:
         number: int = self._rows("SELECT coalesce(max(number), 0) FROM events")[0][0]
         return number
 
-    def records(self) -> int:
-        """Returns the number of records."""
-        number: int = self._rows("SELECT coalesce(max(record), 0) FROM events WHERE record IS NOT NULL")[0][0]
-        return number
-
-    def count_judged(self) -> tuple[int, float | None]:
-        """Returns the number of evaluated proposals, and the best fitness (larger is better) of one evaluation that won a place since the
-        task changed last, programs in quarantine left out; without a replay."""
-        counted = "SELECT count(*) FROM records WHERE kind = 'proposal' AND outcome <> 'screened'"
-        best = """
-            SELECT max(fitness) FROM records
-            WHERE insertion IN ('IMPROVED', 'NEW')
-                AND event > (SELECT coalesce(max(number), 0) FROM events WHERE type = 'TaskChanged')
+    def count_judged(self) -> tuple[int, list[float]]:
+        """Returns the number of evaluated proposals, and all fitness values (larger is better) of the program of which one evaluation that won a
+        place was the best, that one first; of the task's present version, programs in quarantine left out; without a replay."""
+        (programs,), *_ = self._rows("SELECT count(*) FROM records WHERE kind = 'proposal' AND outcome <> 'screened'")
+        since = "(SELECT coalesce(max(number), 0) FROM events WHERE type = 'TaskChanged')"
+        best = self._rows(f"""
+            SELECT program, fitness FROM records
+            WHERE insertion IN ('IMPROVED', 'NEW') AND fitness IS NOT NULL AND event > {since}
                 AND program NOT IN (
                     SELECT program FROM (
                         SELECT json_extract(body, '$.about') AS program, json_extract(body, '$.what') AS what, max(number)
@@ -73,9 +67,20 @@ class LogReader:
                         GROUP BY program
                     ) WHERE what = 'quarantine'
                 )
+            ORDER BY fitness DESC LIMIT 1
+        """)
+        if not best:
+            return programs, []
+        # A held-out case has values of its own, and so has a certificate, which proves another number than was measured.
+        again = f"""
+            SELECT json_extract(body, '$.record.evaluation.fitness') AS value FROM events
+            WHERE record IS NOT NULL AND program = ? AND number > {since} AND value IS NOT NULL
+                AND json_extract(body, '$.record.origin.case') IS NULL
+                AND NOT coalesce(json_extract(body, '$.record.evaluation.certified'), 0)
         """
-        (programs, fitness), *_ = self._rows(f"SELECT ({counted}), ({best})")
-        return programs, fitness
+        program, fitness = best[0]
+        values = [value for (value,) in self._rows(again, (program,))]
+        return programs, sorted(values, key=lambda value: value != fitness) or [fitness]
 
     def settled(self, record: RecordId) -> Settled:
         """Returns the event that settled `record`."""

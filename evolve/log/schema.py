@@ -9,7 +9,7 @@ from pathlib import Path
 from sqlite_utils import Database
 from sqlite_utils.migrations import Migrations
 
-from evolve.log.checks import damage_error
+from evolve.log.files import damage_error
 from evolve.log.views import VIEWS
 from evolve.types import StoreError
 

@@ -59,6 +59,7 @@ Recording = Mapping[tuple[str, int], RecordedAnswer]
 def read_recording(path: Path) -> Recording:
     """Reads a cassette; a last line without its end is left out. Raises `OSError`, and `ModelGone` for another kind of file."""
     answers: dict[tuple[str, int], RecordedAnswer] = {}
+    # The last part has no line end: it is empty, or what a writer that was killed left behind.
     for number, line in enumerate(path.read_bytes().split(b"\n")[:-1]):
         try:
             values = json.loads(line.decode("utf-8", "surrogatepass"))
@@ -84,6 +85,7 @@ def add_answers(path: Path, answers: Iterable[RecordedAnswer]) -> int:
     whole = path.read_bytes().rpartition(b"\n")[0] if path.exists() else b""
     lines = [] if whole else [_format_line({"cassette": VERSION, "evolve": evolve.__version__})]
     lines += [_format_line(encode(answer)) for answer in new.values()]
+    # Written anew and renamed: a cassette that is being played must not change under its reader.
     with atomic_write(path, replace=True) as file:
         file.write_bytes((whole and whole + b"\n") + b"".join(lines))
     return len(new)

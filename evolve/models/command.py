@@ -164,6 +164,7 @@ class CommandModel:
     def _name(self) -> str:
         return Path(self._settings.argv[0]).name
 
+    # The environment of the engine has keys of other models in it.
     def _environment(self) -> dict[str, str]:
         return {name: os.environ[name] for name in (*PASSED, *self._settings.environment) if name in os.environ}
 

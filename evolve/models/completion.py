@@ -71,6 +71,7 @@ def read_completion(content: bytes) -> Completion:
     text = content.decode("utf-8", "replace")
     body = _read_object(text)
     usage, given = read_usage(body), body.get("choices")
+    # Routers answer with status 200 and an error in the body where the server behind them failed.
     if not isinstance(given, list) or not given:
         raise BadAnswer("there is no choice in it", "" if body.get("error") else text, usage, _find_error(body))
     choices = tuple(_read_choice(choice, text, usage) for choice in given[:MOST_CHOICES])
@@ -110,6 +111,7 @@ def read_usage(body: Mapping[str, Any]) -> Usage | None:
     """Returns the tokens that the server counted; None where it did not, or not sensibly."""
     usage = body.get("usage")
     prompt = _count(usage.get("prompt_tokens")) if isinstance(usage, Mapping) else 0
+    # No prompt has 0 tokens: such a count is a placeholder, and would make the call look free.
     if not prompt or not isinstance(usage, Mapping):
         return None
     details = usage.get("prompt_tokens_details")
@@ -137,6 +139,7 @@ def split_thinking(text: str) -> tuple[str, str]:
     closing tag without an opening one ends thinking that began with the prompt's template. So a program that speaks of tags is left whole."""
     thoughts: list[str] = []
     place = 0
+    # Chat templates of reasoning models open the block themselves, so that the answer has its end alone.
     if not _BLOCK.match(text):
         closing = _CLOSING_TAG.search(text)
         if closing is None or _is_quoted(text[: closing.start()]):

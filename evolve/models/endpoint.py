@@ -61,6 +61,7 @@ class ApiKey:
         return _KEY_WORD.sub(self._hide_quotation, _LOOKS_LIKE.sub(HIDDEN, shown))
 
     def _hide_quotation(self, match: re.Match[str]) -> str:
+        # Servers mask the middle of a key that they refuse, and leave both ends readable.
         parts = {self._text[at : at + _KEY_QUOTATION] for at in range(len(self._text) - _KEY_QUOTATION + 1)}
         return HIDDEN if any(part in match[0] for part in parts) else match[0]
 

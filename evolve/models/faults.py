@@ -131,6 +131,7 @@ class Refusal:
 def diagnose(said: Refusal, sent: Collection[str] = (), key_remedy: str = "", usage: Usage = FREE) -> RequestFault:
     """Returns the fault that a refusal is; `sent` are the fields of the request that can be left out."""
     words = f"{said.code} {said.message}"
+    # Statuses alone do not tell: 400 is a long prompt here and a used-up account there.
     rule = next(rule for rule in RULES if _fits(rule, said.status, words))
     field = (
         find_blamed_field(said.parameter, said.message, sent) if rule is RULES[-1] and said.status in (400, 422) else ""
@@ -174,6 +175,7 @@ def _pattern_of(name: str) -> str:
 
 def parse_retry_after(headers: Mapping[str, str]) -> float | None:
     """Returns the seconds that a server wants to be left alone, by `retry-after-ms` or `Retry-After`; None where neither has a number."""
+    # The finer one, where a server sends both.
     milliseconds = _parse_seconds(headers.get("retry-after-ms", ""))
     return _parse_seconds(headers.get("retry-after", "")) if milliseconds is None else milliseconds / 1000
 

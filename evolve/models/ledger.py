@@ -78,6 +78,7 @@ class Ledger:
     def settle(self, reservation: Reservation, actual: Cost) -> None:
         """Replaces the reservation of a call that has ended by its actual cost; once for each."""
         with self._changed:
+            # In one step: between the two, a call that does not fit could be let through.
             self._in_flight.remove(reservation)
             self._spent = actual.after(self._spent)
             self._changed.notify_all()

@@ -18,7 +18,7 @@ from evolve.models.transcript import call_name, format_transcript, to_reply
 from evolve.types import ModelDown, ModelError, ModelGone, Prompt, Reply, Usage
 
 LOOK_SECONDS = 1.0
-"""Seconds between two looks at the folder, however many calls wait."""
+"""Seconds between two looks of a call at the folder."""
 LONGEST_REPLY = 1 << 22
 """Bytes."""
 DONE = "done"
@@ -43,18 +43,16 @@ class _OpenQuestion:
     name: str
     prompt: Prompt
     seen: tuple[int, int] | None = None
-    answered: bool = False
 
 
 class Mailbox:
-    """Implements `Model`. Of the calls that wait, the first one after a look was due looks for all. Deadlines are not heeded, for people take their time."""
+    """Implements `Model`. Deadlines are not heeded, for people take their time."""
 
     def __init__(self, folder: Path, look_seconds: float = LOOK_SECONDS) -> None:
         self.folder = folder.expanduser().absolute()
         self._done = self.folder / DONE
         self._look_seconds = look_seconds
-        self._looked = threading.Condition()
-        self._next_look = 0.0
+        self._lock = threading.Lock()
         self._questions: list[_OpenQuestion] = []
 
     def check(self, deadline: float, cancelled: threading.Event) -> Usage:
@@ -76,8 +74,8 @@ class Mailbox:
         began = time.monotonic()
         try:
             self._done.mkdir(parents=True, exist_ok=True)
-            questions = [self._open(call_name(prompt.request, sample), prompt) for sample in samples]
-            self._wait([question for question in questions if not question.answered], cancelled)
+            questions = [_OpenQuestion(call_name(prompt.request, sample), prompt) for sample in samples]
+            self._wait([question for question in questions if not self._is_done(question)], cancelled)
             answers = [self._take(question.name) for question in questions]
         except OSError as error:
             raise self._explain_error(error) from error
@@ -89,49 +87,33 @@ class Mailbox:
     def close(self) -> None:
         """Does nothing; open questions stay in the folder."""
 
-    def _open(self, name: str, prompt: Prompt) -> _OpenQuestion:
-        return _OpenQuestion(name, prompt, answered=self._find_answer(self._done / name) is not None)
+    def _is_done(self, question: _OpenQuestion) -> bool:
+        return self._find_answer(self._done / question.name) is not None
 
     def _wait(self, questions: Sequence[_OpenQuestion], cancelled: threading.Event) -> None:
-        with self._looked:
-            self._join(questions)
-            for question in questions:
-                self._post(question)
+        with self._lock:
+            # A call waits for an equal prompt of another call that is open, so that nobody is asked the same twice at a time.
+            for question in questions[:1]:
+                twins = [other.name for other in self._questions if other.prompt.request == question.prompt.request]
+                question.name = twins[0] if twins else question.name
             self._questions += questions
-            try:
-                while not all(question.answered for question in questions):
-                    if cancelled.is_set():
-                        raise ModelError("the call was cancelled; its prompt stays in the mailbox, to be answered")
-                    self._look_or_wait()
-            finally:
+        waiting = questions
+        try:
+            while waiting := [question for question in waiting if not self._look(question)]:
+                if cancelled.wait(self._look_seconds):
+                    raise ModelError("the call was cancelled; its prompt stays in the mailbox, to be answered")
+        finally:
+            with self._lock:
                 self._questions = [question for question in self._questions if question not in questions]
 
-    def _join(self, questions: Sequence[_OpenQuestion]) -> None:
-        """Lets a call wait for an equal prompt of another call that is open, so that nobody is asked the same twice at a time."""
-        for question in questions[:1]:
-            twins = [other.name for other in self._questions if other.prompt.request == question.prompt.request]
-            question.name = twins[0] if twins else question.name
-
-    def _look_or_wait(self) -> None:
-        """Looks for all calls, or waits for the next look. The lock is held meanwhile, so that there is one look at a time."""
-        left = self._next_look - time.monotonic()
-        if left > 0:
-            self._looked.wait(left)
-            return
-        self._next_look = time.monotonic() + self._look_seconds
-        for question in self._questions:
-            if not question.answered:
-                self._look(question)
-        self._looked.notify_all()
-
-    def _look(self, question: _OpenQuestion) -> None:
-        """Looks for one answer. Another engine may have taken it, and somebody may have removed the prompt."""
+    def _look(self, question: _OpenQuestion) -> bool:
+        """Returns whether there is an answer, complete. Another engine may have taken it, and somebody may have removed the prompt."""
         found = self._find_answer(self.folder / question.name) or self._find_answer(self._done / question.name)
-        # A reply that has changed since the last look is still being written.
-        question.answered = found is not None and found == question.seen
-        question.seen = found
         if found is None:
             self._post(question)
+        # A reply that has changed since the last look is still being written.
+        before, question.seen = question.seen, found
+        return found is not None and found == before
 
     def _post(self, question: _OpenQuestion) -> None:
         place = self.folder / f"{question.name}{PROMPT}"

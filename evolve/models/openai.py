@@ -6,13 +6,14 @@ refused is not sent again; the user's own fields, under `extra`, are never left 
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from evolve.models.completion import Choice, Completion, read_completion, read_embedding
 from evolve.models.connection import Connection, EndpointRequest
 from evolve.models.endpoint import OpenAISettings, is_within, open_endpoint
 from evolve.models.faults import SYSTEM, RequestFault, Treatment
-from evolve.models.retries import CHECK_TRIES, TRIES, CallResult, ModelClock, RateLimit, call_with_retries
+from evolve.models.retries import CHECK_TRIES, CallResult, ModelClock, RequestRetries
 from evolve.types import Message, Prompt, Reply, Section, Usage, estimate_tokens
 
 _CHECK = Prompt((Message("user", (Section("check", "Say OK."),)),), max_tokens=16)
@@ -30,12 +31,12 @@ class OpenAIModel:
         self._clock = clock or ModelClock()
         self._fields = RequestFields(settings, endpoint.host)
         self._connection = Connection(endpoint)
-        self._limit = RateLimit(self._clock)
-        self._name = f"{settings.model!r} at {endpoint.host}"
+        self._retries = RequestRetries(f"{settings.model!r} at {endpoint.host}", self._clock)
 
     def check(self, deadline: float, cancelled: threading.Event) -> Usage:
         """Makes one small call, which shows whether key, model and address are right. Raises `ModelError`."""
-        done = self._complete(_CHECK, (0,), deadline, cancelled, CHECK_TRIES)
+        ask = partial(self._ask, _CHECK, (0,), deadline, cancelled)
+        done = self._retries.call(ask, deadline, cancelled, CHECK_TRIES)
         return _to_replies(done, _CHECK, 1, 0.0)[0].usage
 
     def complete(
@@ -43,7 +44,7 @@ class OpenAIModel:
     ) -> Sequence[Reply]:
         """See `Model.complete`. An endpoint that gives one answer at a time gives one."""
         began = self._clock.now()
-        done = self._complete(prompt, samples, deadline, cancelled, TRIES)
+        done = self._retries.call(partial(self._ask, prompt, samples, deadline, cancelled), deadline, cancelled)
         return _to_replies(done, prompt, len(samples), self._clock.now() - began)
 
     def embed(self, text: str, *, deadline: float, cancelled: threading.Event) -> tuple[Sequence[float], Usage]:
@@ -51,25 +52,13 @@ class OpenAIModel:
         body = {"model": self._settings.model, "input": text, **self._settings.extra}
         tokens = estimate_tokens(text)
         request = EndpointRequest("/embeddings", body, read_embedding, prompt_tokens=tokens)
-        ask = lambda: self._connection.ask(request, deadline, cancelled)  # noqa: E731
-        done = call_with_retries(ask, self._name, self._limit, self._clock, deadline, cancelled)
+        done = self._retries.call(partial(self._connection.ask, request, deadline, cancelled), deadline, cancelled)
         vector, usage = done.value
         return vector, done.failed.usage.plus(usage or Usage(tokens))
 
     def close(self) -> None:
         """Closes its connections."""
         self._connection.close()
-
-    def _complete(
-        self,
-        prompt: Prompt,
-        samples: Sequence[int],
-        deadline: float,
-        cancelled: threading.Event,
-        tries: Mapping[Treatment, int],
-    ) -> CallResult[Completion]:
-        ask = lambda: self._ask(prompt, samples, deadline, cancelled)  # noqa: E731
-        return call_with_retries(ask, self._name, self._limit, self._clock, deadline, cancelled, tries)
 
     def _ask(self, prompt: Prompt, samples: Sequence[int], deadline: float, cancelled: threading.Event) -> Completion:
         """Sends one request; remembers a field that the endpoint refuses before the `RequestFault` goes on."""
@@ -82,6 +71,7 @@ class OpenAIModel:
         try:
             return self._connection.ask(request, deadline, cancelled)
         except RequestFault as fault:
+            # The tokens were spent on thinking: another try would spend as many.
             if fault.treatment is Treatment.CUT_OFF:
                 return Completion((Choice("", finish="length"),))
             if fault.field:
@@ -100,12 +90,6 @@ class RequestFields:
         is_theirs = is_within(host, "openai.com") or is_within(host, "azure.com")
         self._lengths = _LENGTHS if is_theirs else _LENGTHS[::-1]
 
-    @property
-    def refused_fields(self) -> frozenset[str]:
-        """Fields that are not sent any more."""
-        with self._lock:
-            return self._refused
-
     def refuse(self, field: str) -> None:
         """Leaves the field out from now on."""
         with self._lock:
@@ -113,7 +97,7 @@ class RequestFields:
 
     def body(self, prompt: Prompt, samples: Sequence[int]) -> dict[str, Any]:
         """Returns the request for so many answers."""
-        refused = self.refused_fields
+        refused = self._refused  # read once: another call may find one more meanwhile
         body: dict[str, Any] = {"model": self._settings.model, "messages": _to_messages(prompt, SYSTEM in refused)}
         optional = self._optional(prompt, samples)
         body.update((name, value) for name, value in optional.items() if name not in refused)
@@ -148,6 +132,7 @@ def _to_messages(prompt: Prompt, fold: bool) -> list[dict[str, str]]:
 
 def _to_replies(done: CallResult[Completion], prompt: Prompt, wanted: int, seconds: float) -> list[Reply]:
     """Returns a reply for each answer that has something in it, no more than wanted; the first carries the usage that the others do not."""
+    # A server counts the tokens of all answers together: each has a share by its length, so that the sum stays what was counted.
     answer = done.value
     said = [choice for choice in answer.choices if not choice.is_empty][:wanted]
     sizes = [len(choice.text) + len(choice.thinking) for choice in said]

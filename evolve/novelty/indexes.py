@@ -22,16 +22,6 @@ def sketch(minima: NDArray[np.uint32]) -> bytes:
     return minima.astype(np.uint8).tobytes()
 
 
-def sketch_distance(a: bytes, b: bytes) -> float:
-    """Returns the estimated Jaccard distance of two sketched sets, 0 to 1."""
-    return _estimate_distance(int(np.count_nonzero(np.frombuffer(a, np.uint8) != np.frombuffer(b, np.uint8))))
-
-
-def _estimate_distance(differing: int) -> float:
-    """Estimates the distance from the bytes that differ: of two different minima one pair in 256 has the same low byte."""
-    return min(1.0, differing / MINIMA * 256 / 255)
-
-
 @dataclass(frozen=True, slots=True)
 class Near:
     """A program that is near, and its distance."""
@@ -65,7 +55,8 @@ class SketchIndex:
         for passed_over in besides:
             differing[(rows == np.frombuffer(passed_over, np.uint8)).all(axis=1)] = MINIMA
         best = int(differing.argmin())
-        found = _estimate_distance(int(differing[best]))
+        # Of two different minima one pair in 256 has the same low byte.
+        found = min(1.0, int(differing[best]) / MINIMA * 256 / 255)
         return Near(keys[best], found) if found < self.wanted else None
 
 

@@ -13,8 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from evolve import novelty
 from evolve.edits.blocks import Span, blocks, changeable, outside
-from evolve.operators.material import Material
-from evolve.operators.mutations import WEIGHTS
+from evolve.operators.mutations import WEIGHTS, Material
 from evolve.operators.parents import parent_program
 from evolve.operators.python_source import Edit, Source, apply_edit, read
 from evolve.protocols import Context, History

@@ -1,35 +1,165 @@
 """Single edits of a Python program, each a function that returns an edit, or None where the random numbers found no place for one.
 
 An edit knows nothing of blocks, of the campaign and of whether it is worth anything: what it makes is checked by `mutate_ast`. An expression
-is written anew where it stands; all else keeps its layout, and a statement moves with its lines."""
+is written anew where it stands; all else keeps its layout, and a statement moves with its lines. Everything is drawn from sequences in the
+order of the text or of the alphabet, so that equal inputs give equal edits."""
 
 import ast
-from collections.abc import Callable, Mapping, Sequence
+import copy
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
+from itertools import islice
+from typing import NamedTuple, TypeGuard, TypeVar
 
-from evolve.operators.material import Material, is_plain, is_small, is_value, sort_of, suits
+from numpy.random import Generator
+
 from evolve.operators.python_source import Edit, Extent, Replacement, Source, SuiteStatement, reindent, shorten
 
-Mutation = Callable[[Material], Edit | None]
-_FOUR = (ast.Add, ast.Sub, ast.Mult, ast.Div)
-_KINDS = ((*_FOUR, ast.FloorDiv, ast.Mod, ast.Pow), (ast.BitAnd, ast.BitOr, ast.BitXor), (ast.LShift, ast.RShift))
-_COMPARISONS = (ast.Lt, ast.Gt, ast.LtE, ast.GtE)
+T = TypeVar("T")
+Fragment = TypeVar("Fragment", ast.expr, ast.stmt)
+
+ALWAYS = {"abs": 1, "min": 2, "max": 2}
+"""Builtins that may be called wherever they are not hidden, with how many arguments."""
+_EFFECTS = frozenset(
+    ("print", "input", "open", "exec", "eval", "compile", "exit", "quit", "setattr", "delattr", "super", "type")
+)
+"""Builtins that are never called where they were not: they do something to the world, or mean nothing there."""
+_MATH = "acos acosh asin asinh atan atanh ceil cos cosh erf exp expm1 fabs floor gamma lgamma log log10 log1p log2 sin sinh sqrt tan tanh"
+_NUMPY = "abs ceil cos cosh exp expm1 floor log log10 log1p log2 sign sin sinh sqrt square tan tanh"
+LIBRARY = {"math": tuple(_MATH.split()), "cmath": ("cos", "exp", "log", "sin", "sqrt"), "numpy": tuple(_NUMPY.split())}
+"""Functions of one number that a program knows when it imports their module."""
+_SIZE = 40
+"""Nodes of the largest expression or statement that is put elsewhere."""
+_LOOP_ENDS = (ast.Break, ast.Return, ast.Raise)
+_OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div)
+_ARITHMETIC = (*_OPERATORS, ast.FloorDiv, ast.Mod, ast.Pow)
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _FIXED = (*_DEFINITIONS, ast.Import, ast.ImportFrom, ast.Global, ast.Nonlocal)
 _LEAVES = (ast.Return, ast.Raise, ast.Break, ast.Continue)
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_NO_NUMBERS = (
+    ast.Compare,
+    ast.BoolOp,
+    ast.JoinedStr,
+    ast.List,
+    ast.Tuple,
+    ast.Set,
+    ast.Dict,
+    ast.Lambda,
+    *_COMPREHENSIONS,
+)
+
+
+class Function(NamedTuple):
+    """A function as it is called, with how many arguments."""
+
+    name: str
+    arity: int
+
+    @property
+    def root(self) -> str:
+        """Name that must be bound where it is called: `math` of `math.sin`."""
+        return self.name.partition(".")[0]
+
+
+class Material:
+    """A file and what may be put into it. `kept` are the module's names that the world outside may ask for."""
+
+    def __init__(self, source: Source, donors: Sequence[Source], kept: frozenset[str], rng: Generator) -> None:
+        self.source = source
+        self.donors = tuple(donors)
+        self.kept = kept
+        self.rng = rng
+
+    def pick(self, items: Sequence[T]) -> T | None:
+        """Returns one of the items, each as likely; None where there is none."""
+        return items[int(self.rng.integers(len(items)))] if items else None
+
+    def chance(self, probability: float) -> bool:
+        """Returns True with a probability."""
+        return bool(self.rng.random() < probability)
+
+    @cached_property
+    def loop_ends(self) -> frozenset[ast.AST]:
+        """Nodes that make a `while` end."""
+        return find_loop_ends(self.source.nodes)
+
+    @cached_property
+    def sites(self) -> tuple[ast.expr, ...]:
+        """The values that may change."""
+        source = self.source
+        return tuple(
+            site
+            for site in source.sites
+            if site not in self.loop_ends and source.allows(source.extent(site)) and is_value(source, site)
+        )
+
+    @cached_property
+    def members(self) -> tuple[SuiteStatement, ...]:
+        """The statements that may change."""
+        found: Sequence[SuiteStatement] = self.source.members
+        # A program that never ends costs its whole time limit, so that what ends a loop is left alone.
+        if self.loop_ends:
+            found = [member for member in found if self.loop_ends.isdisjoint(ast.walk(member.node))]
+        return tuple(member for member in found if self.source.allows(self.source.extent(member.node)))
+
+    @cached_property
+    def functions(self) -> tuple[Function, ...]:
+        """The functions that this file or a donor calls or imports, and the always known."""
+        found = [Function(name, arity) for name, arity in ALWAYS.items()]
+        for source in (self.source, *self.donors):
+            found += _list_called_functions(source)
+            found += _list_imported_functions(source)
+        return tuple(sorted(set(found)))
+
+    def functions_at(self, node: ast.expr, arity: int) -> list[Function]:
+        """Returns the functions of so many arguments that can be called where the node stands, without a call of a function in itself."""
+        inside, outer = set[str](), self.source.parents.get(node)
+        while outer is not None:
+            inside |= {outer.name} if isinstance(outer, ast.FunctionDef | ast.AsyncFunctionDef) else set()
+            outer = self.source.parents.get(outer)
+        # A function that comes to call itself would hardly ever end.
+        known = [function for function in self.functions if function.arity == arity and function.root not in inside]
+        return [function for function in known if self.is_bound(function.root, node)]
+
+    def is_bound(self, name: str, node: ast.expr | ast.stmt) -> bool:
+        """Returns whether reading a name where a node stands would find something."""
+        names = self.source.names
+        return names.is_bound(name, names.scopes[node], (node.lineno, node.col_offset))
+
+    def values_at(self, node: ast.expr | ast.stmt) -> list[str]:
+        """Returns the names of values, in alphabetical order, that are bound where a node stands."""
+        names = self.source.names
+        visible = names.visible(names.scopes[node], (node.lineno, node.col_offset))
+        return [name for name, found in visible.items() if found.kind == "value" and name not in names.called]
+
+    def transplant(self, fragment: Fragment, place: ast.expr | ast.stmt) -> Fragment | None:
+        """Returns an expression or statement of any file as it can stand at a place: values that mean nothing there become others. None where
+        there are no others, and where a function is called that is not there."""
+        renames: dict[str, str] = {}
+        calls = [node.func for node in ast.walk(fragment) if isinstance(node, ast.Call)]
+        called = {function.id for function in calls if isinstance(function, ast.Name)}
+        for name in _list_free_names(fragment):
+            if not self.is_bound(name, place):
+                other = None if name in called else self.pick(self.values_at(place))
+                if other is None:
+                    return None
+                renames[name] = other
+        moved = copy.deepcopy(fragment)
+        for inner in ast.walk(moved):
+            if isinstance(inner, ast.Name):
+                inner.id = renames.get(inner.id, inner.id)
+        return moved
+
+
+Mutation = Callable[[Material], Edit | None]
 
 
 def change_operator(material: Material) -> Edit | None:
-    """Changes `a + b` to `a * b`: the four, and others of their kind that the file uses."""
-    used = {type(node) for node in material.source.nodes if isinstance(node, ast.operator)}
-    options = [
-        (site, new)
-        for site in material.sites
-        if isinstance(site, ast.BinOp)
-        for kind in _KINDS
-        if isinstance(site.op, kind)
-        for new in kind
-        if not isinstance(site.op, new) and (new in used or new in _FOUR or kind is not _KINDS[0])
-    ]
+    """Changes `a + b` to `a - b`, `a * b` or `a / b`, and `%`, `//` and `**` to one of the four."""
+    # Operators on bits are left alone: the four would end with an error, or with another type.
+    changeable = [site for site in material.sites if isinstance(site, ast.BinOp) and isinstance(site.op, _ARITHMETIC)]
+    options = [(site, new) for site in changeable for new in _OPERATORS if not isinstance(site.op, new)]
     chosen = material.pick(options)
     if chosen is None:
         return None
@@ -66,7 +196,7 @@ def extend_expression(material: Material) -> Edit | None:
     site = material.pick(_numeric_sites(material))
     if site is None:
         return None
-    operator = _FOUR[int(material.rng.integers(len(_FOUR)))]
+    operator = _OPERATORS[int(material.rng.integers(len(_OPERATORS)))]
     second = _second_operand(material, site)
     if second is None:
         return None
@@ -92,20 +222,6 @@ def wrap_expression(material: Material) -> Edit | None:
         arguments.append(second)
     called = ast.parse(function.name, mode="eval").body
     return material.source.replace(site, ast.Call(called, arguments, []))
-
-
-def join_conditions(material: Material) -> Edit | None:
-    """Changes `c` to `c and d` or `c or d`, with a condition of the file or of a donor, or a comparison of two values."""
-    source = material.source
-    conditions = [site for site in source.sites if _is_condition(source, site) and is_small(site)]
-    # The condition of a loop may only become harder to meet: it ends no later then.
-    loops = [site for site in conditions if isinstance(source.parents[site], ast.While)]
-    site = material.pick([site for site in conditions if site in loops or site not in material.loop_ends])
-    other = _another_condition(material, site) if site else None
-    if site is None or other is None:
-        return None
-    word = ast.And() if site in loops or material.chance(0.5) else ast.Or()
-    return source.replace(site, ast.BoolOp(word, [site, other]))
 
 
 def delete_statement(material: Material) -> Edit | None:
@@ -206,7 +322,7 @@ def _swap(node: ast.expr) -> ast.expr | None:
 
 def _numeric_sites(material: Material) -> list[ast.expr]:
     """Sites that may be numbers, and stand where a number may."""
-    return [site for site in material.sites if sort_of(site) in ("number", "any")]
+    return [site for site in material.sites if may_be_number(site)]
 
 
 def _second_operand(material: Material, site: ast.expr) -> ast.expr | None:
@@ -219,31 +335,8 @@ def _second_operand(material: Material, site: ast.expr) -> ast.expr | None:
     if roll < 0.6:
         return ast.Constant(material.pick([0.5, 1.0, 2, 2.0, 3]))
     donor = material.pick(material.donors if material.chance(0.5) else ()) or material.source
-    chosen = material.pick([other for other in donor.sites if suits(site, other) and is_value(donor, other)])
+    chosen = material.pick([other for other in donor.sites if may_be_number(other) and is_value(donor, other)])
     return material.transplant(chosen, site) if chosen is not None and is_small(chosen) else None
-
-
-def _is_condition(source: Source, site: ast.expr) -> bool:
-    """Reports a whole condition that may change."""
-    parent = source.parents[site]
-    tested = isinstance(parent, ast.If | ast.While | ast.IfExp) and parent.test is site
-    return (tested or (isinstance(parent, ast.comprehension) and site in parent.ifs)) and source.allows(
-        source.extent(site)
-    )
-
-
-def _another_condition(material: Material, site: ast.expr) -> ast.expr | None:
-    """Returns a condition of a donor or of the file, or a comparison of two values, as it can stand at a site."""
-    donor = material.pick([material.source, *material.donors]) or material.source
-    chosen = material.pick([other for other in donor.sites if isinstance(other, ast.Compare) and is_small(other)])
-    if chosen is not None and material.chance(0.5):
-        return material.transplant(chosen, site)
-    names = [ast.Name(name) for name in material.values_at(site)]
-    left, right = material.pick(names), material.pick([*names, *map(ast.Constant, (0, 0.5, 1))])
-    comparison = material.pick(_COMPARISONS)
-    if left is None or right is None or comparison is None or left is right:
-        return None
-    return ast.Compare(left, [comparison()], [right])
 
 
 def _list_whole(material: Material) -> list[SuiteStatement]:
@@ -290,11 +383,133 @@ def _first_words(source: Source, node: ast.stmt) -> str:
     return shorten(source.text_of(source.extent(node)).splitlines()[0])
 
 
+def find_loop_ends(nodes: Iterable[ast.AST]) -> frozenset[ast.AST]:
+    """Returns the conditions of all `while`s, and in their bodies what leaves them, the conditions that this depends on, and the statements
+    that change what the loop's condition reads; with all nodes below. Most edits of these would never end."""
+    found: set[ast.AST] = set()
+    for loop in nodes:
+        if not isinstance(loop, ast.While):
+            continue
+        watched = {node.id for node in ast.walk(loop.test) if isinstance(node, ast.Name)}
+        ends: list[ast.AST] = [loop.test]
+        for node in (node for statement in loop.body for node in ast.walk(statement)):
+            if isinstance(node, _LOOP_ENDS) or (_is_simple(node) and _changes(node, watched)):
+                ends.append(node)
+            elif isinstance(node, ast.If) and any(isinstance(inner, _LOOP_ENDS) for inner in ast.walk(node)):
+                ends.append(node.test)
+        # Operators and contexts are one object in the whole tree.
+        found.update(inner for end in ends for inner in ast.walk(end) if isinstance(inner, ast.expr | ast.stmt))
+    return frozenset(found)
+
+
+def _is_simple(node: ast.AST) -> bool:
+    return isinstance(node, ast.stmt) and not hasattr(node, "body")
+
+
+def _changes(statement: ast.AST, watched: set[str]) -> bool:
+    """Reports an assignment to a watched name or a part of it, or a call of a method of it."""
+    for node in ast.walk(statement):
+        stored = isinstance(getattr(node, "ctx", None), ast.Store | ast.Del)
+        target = node.func if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else node
+        if (stored or target is not node) and _find_root(target) in watched:
+            return True
+    return False
+
+
+def _find_root(node: ast.AST) -> str:
+    """Returns the name that an expression begins with."""
+    while isinstance(node, ast.Attribute | ast.Subscript | ast.Starred):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def is_value(source: Source, node: ast.expr) -> bool:
+    """Reports a site whose value is data as a whole: no function where it is called, no module, no class, nothing that has a dot after it."""
+    parent = source.parents[node]
+    if (isinstance(parent, ast.Call) and parent.func is node) or isinstance(parent, ast.Attribute):
+        return False
+    if isinstance(node, ast.Name):
+        binding = source.names.find(node.id, source.names.scopes[node], (node.lineno, node.col_offset))
+        return binding is not None and binding.kind == "value"
+    return not isinstance(node, ast.Lambda)
+
+
+def may_be_number(node: ast.expr) -> bool:
+    """Returns whether an expression may give a number, as far as its form tells."""
+    if isinstance(node, ast.Constant):
+        return isinstance(node.value, int | float | complex) and not isinstance(node.value, bool)
+    if isinstance(node, ast.UnaryOp):
+        return not isinstance(node.op, ast.Not)
+    return not isinstance(node, _NO_NUMBERS)
+
+
+def is_small(node: ast.AST) -> bool:
+    """Reports a node that is small enough to be put elsewhere."""
+    return next(islice(ast.walk(node), _SIZE, None), None) is None
+
+
+def is_plain(value: object) -> TypeGuard[int | float]:
+    """Reports a number that can be written as a literal."""
+    return type(value) in (int, float) and isinstance(value, int | float) and abs(value) < 1e18
+
+
+def _list_called_functions(source: Source) -> list[Function]:
+    """Returns the functions that are called with plain arguments only, by their dotted names. Methods of values are none."""
+    found = []
+    for call in source.sites:
+        if not isinstance(call, ast.Call) or call.keywords or any(isinstance(one, ast.Starred) for one in call.args):
+            continue
+        name = _find_dotted_name(source, call.func)
+        if name and call.args:
+            found.append(Function(name, len(call.args)))
+    return found
+
+
+def _find_dotted_name(source: Source, node: ast.expr) -> str:
+    """Returns a dotted name such as `math.sin` or `helper`; empty for a method of a value, and for what has an effect on the world."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    if not isinstance(node, ast.Name):
+        return ""
+    binding = source.names.find(node.id, source.names.scopes[node], (node.lineno, node.col_offset))
+    kind = binding.kind if binding else "builtin"
+    plain = kind in ("module", "import") if parts else kind not in ("module", "class") and node.id not in _EFFECTS
+    return ".".join([node.id, *reversed(parts)]) if plain else ""
+
+
+def _list_imported_functions(source: Source) -> list[Function]:
+    """Returns the functions of `LIBRARY` that a program imports."""
+    found = []
+    for node in source.tree.body:
+        if isinstance(node, ast.Import):
+            pairs = [(alias.asname or alias.name, alias.name) for alias in node.names]
+            found += [Function(f"{name}.{one}", 1) for name, module in pairs for one in LIBRARY.get(module, ())]
+        elif isinstance(node, ast.ImportFrom) and node.module in LIBRARY:
+            known = LIBRARY[node.module]
+            found += [Function(alias.asname or alias.name, 1) for alias in node.names if alias.name in known]
+    return found
+
+
+def _list_free_names(fragment: ast.AST) -> list[str]:
+    """Returns the names that code reads and does not bind itself, in their order. What `x += 1` changes must be there before."""
+    inner = list(ast.walk(fragment))
+    bound = {one.arg for one in inner if isinstance(one, ast.arg)}
+    for one in inner:
+        if isinstance(one, ast.comprehension | ast.NamedExpr):
+            bound |= {name.id for name in ast.walk(one.target) if isinstance(name, ast.Name)}
+    names = [one for one in inner if isinstance(one, ast.Name)]
+    read = [name.id for name in names if isinstance(name.ctx, ast.Load) and name.id not in bound]
+    if isinstance(fragment, ast.AugAssign) and isinstance(fragment.target, ast.Name):
+        read.append(fragment.target.id)
+    return list(dict.fromkeys(read))
+
+
 WEIGHTS: Mapping[Mutation, float] = {
     repeat_statement: 3,
     swap_neighbours: 3,
     insert_statement: 3,
-    join_conditions: 2,
     swap_operands: 2,
     change_constant: 2,
     wrap_expression: 2,

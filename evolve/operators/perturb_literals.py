@@ -38,6 +38,7 @@ class PerturbLiterals:
         return [Child(self._child(form, context.rng)) for _ in range(selection.samples)]
 
     def _child(self, form: LiteralTemplate, rng: Generator) -> Program:
+        # Steps can vanish: an integer stays at least 2, and a float below the sentinels.
         for _ in range(_TRIES):
             values = form.nearest(self._perturb(form, rng))
             if values != form.values:

@@ -7,12 +7,12 @@ import ast
 import copy
 import re
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from evolve.operators.python_names import Names
+from evolve.edits.python_names import Names
 from evolve.types import EditError
 
 _LINE_END = re.compile(rb"\r\n|\r|\n")
@@ -81,8 +81,8 @@ class Source:
 
     @cached_property
     def members(self) -> tuple[SuiteStatement, ...]:
-        """Every statement, in the order of the text, the outer before the inner."""
-        return tuple(_find_members(self.tree))
+        """Every statement, the outer before the inner."""
+        return tuple(_find_members(self.nodes))
 
     @cached_property
     def nodes(self) -> tuple[ast.AST, ...]:
@@ -246,16 +246,9 @@ def _find_children(node: ast.AST) -> Iterator[ast.AST]:
                 yield item
 
 
-def _find_members(tree: ast.Module) -> Iterator[SuiteStatement]:
-    stack: list[ast.AST] = [tree]
-    while stack:
-        node = stack.pop()
-        found: list[SuiteStatement] = []
-        for field, value in ast.iter_fields(node):
+def _find_members(nodes: Iterable[ast.AST]) -> Iterator[SuiteStatement]:
+    for node in nodes:
+        for _, value in ast.iter_fields(node):
             if isinstance(value, list) and value and isinstance(value[0], ast.stmt):
                 suite = tuple(value)
-                found += [SuiteStatement(statement, node, suite, index) for index, statement in enumerate(suite)]
-            elif field in ("handlers", "cases"):
-                stack += reversed(value)
-        yield from found
-        stack += [member.node for member in reversed(found)]
+                yield from (SuiteStatement(statement, node, suite, index) for index, statement in enumerate(suite))

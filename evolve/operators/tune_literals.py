@@ -144,6 +144,7 @@ def _tell_result(descent: Descent, history: History, record: RecordId, note: Not
 
 def _make_child(search: Search, parent: LiteralTemplate, rng: Generator) -> Child:
     """Returns a child that differs from the start and the parent, if a few tries find one."""
+    # Rounded integers make equal programs of different points, and a duplicate would be screened.
     for _ in range(_TRIES):
         point = _move_integers(search, search.descent.ask(rng), rng)
         values = search.form.nearest(_place_values(search.form, point))

@@ -20,13 +20,6 @@ PER_TOKEN = 4
 """Characters that are taken for one token."""
 WORDS: Mapping[str, str] = MappingProxyType({"most": "5"})
 """Words of a layout that an operator may replace."""
-DIRECTIONS = (
-    "another algorithm",
-    "another representation of the data or of the state",
-    "the case on which the program is weakest",
-    "the time that it takes, spent on a longer search or saved",
-)
-"""Advice for steps on one program that are under way at once, so that equal prompts do not bring equal answers."""
 _STABLE = {"task": task_sections.draft_task, "rules": task_sections.draft_rules, "context": task_sections.draft_context}
 _REASON = 6000
 """Characters of a reason that a repair shows."""
@@ -145,13 +138,14 @@ def _fill_words(kind: str, subject: Subject) -> dict[str, str]:
 
 
 def _advise(subject: Subject) -> str:
-    """Returns another direction for each step on the same program that is under way."""
-    rivals = subject.context.rivals
-    if not rivals:
-        return ""
-    others = "Another request" if rivals == 1 else f"{rivals} other requests"
-    direction = DIRECTIONS[(rivals - 1) % len(DIRECTIONS)]
-    return f"{others} about this program {'is' if rivals == 1 else 'are'} being answered right now: leave the first idea that comes to mind to {'it' if rivals == 1 else 'them'}, and look for one in {direction}."
+    """Returns advice for steps on one program that are under way at once, for equal prompts would bring equal answers."""
+    match subject.context.rivals:
+        case 0:
+            return ""
+        case 1:
+            return "Another request about this program is being answered right now: leave the first idea that comes to mind to it."
+        case rivals:
+            return f"{rivals} other requests about this program are being answered right now: leave the first {rivals} ideas that come to mind to them."
 
 
 def _count_characters(texts: Sequence[str]) -> int:

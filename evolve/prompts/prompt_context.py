@@ -19,7 +19,7 @@ STEPS = 6
 """Last steps of the lineage that are listed."""
 ANCESTORS = 100
 """Generations in which a program counts as an ancestor of the parent."""
-IDEAS = 24
+IDEAS = 16
 """Proposals of models that are listed."""
 REFLECTED = 40
 """Proposals that a reflection reads."""

@@ -8,6 +8,7 @@ import functools
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
 
 from evolve.prompts.prompt_context import Subject, format_effect
 from evolve.prompts.quoting import (
@@ -35,11 +36,11 @@ RULED_OUT = (
     "- Some programs were ruled out, whatever their scores: a score counts where it comes from what the task asks for."
 )
 """All that is said of quarantined programs. How one was found out is nothing to learn from."""
-_WORDS = 320
+_WORDS = 400
 _FIRST = 4000
 """Characters of a feedback in which its message is looked for."""
-_ROWS = 24
-"""Rows of the table of numbers."""
+_ROWS, _COLUMNS = 12, 12
+"""Programs and numbers of the table."""
 _LEAST = 800
 """Characters that feedback has at least, where there is so much."""
 _LONG = re.compile(r"-?\b\d+\.\d{7,}(?:[eE][+-]?\d+)?\b")
@@ -85,35 +86,40 @@ def _describe_standing(subject: Subject) -> Iterator[str]:
 
 
 def _draft_table(subject: Subject) -> Iterator[SectionPiece]:
-    """Yields a table of the numbers that the evaluator found: of the parent, of its own parent, of the best program, and by case the
-    best of all programs."""
+    """Yields a table of what the evaluator measured, with a row for the parent, its own parent, the best program, the others that are shown and the
+    ideas with a score, and one for the best result on each case."""
     if not subject.parent or subject.history.record(subject.parent).origin.case:
         return
-    columns = [(f"program {subject.parent}", subject.parent)]
-    before = subject.known.parent_of(subject.parent)
-    if before and before != subject.best:
-        columns.append((f"its parent, {before}", before))
-    if subject.best and subject.best != subject.parent:
-        columns.append((f"the best, {subject.best}", subject.best))
-    columns = [(title, record) for title, record in columns if _numbers(subject, record)]
-    numbers = [_numbers(subject, record) for _, record in columns]
-    names = list(dict.fromkeys(name for each in numbers for name in each))[:_ROWS]
+    rows = {record: _numbers(subject, record) for record in _list_rows(subject)}
+    names = list(dict.fromkeys(name for each in rows.values() for name in each))[:_COLUMNS]
     if not names:
         return
-    bests = {name: _find_best(subject, name) for name in names}
-    with_bests = any(bests.values())
-    head = ["", *(title for title, _ in columns), *(["best of all"] if with_bests else [])]
-    rows = [head, ["---"] * len(head)]
-    for name in names:
-        cells = [_format_cell(each.get(name)) for each in numbers]
-        rows.append(
-            [
-                quote_inline(name)[1:-1].replace("|", "/"),
-                *cells,
-                *([_format_best(subject, bests[name])] if with_bests else []),
-            ]
-        )
-    yield SectionPiece(("\n".join(f"| {' | '.join(row)} |" for row in rows), ""), (96.0,))
+    heads = [quote_inline(name)[1:-1].replace("|", "/") for name in names]
+    lines = [["program", "score", *heads], ["---"] * (2 + len(names))]
+    for record, numbers in rows.items():
+        score = subject.known.score(record)
+        cells = [format_number(numbers[name], 4) if name in numbers else "" for name in names]
+        lines.append([_name_row(subject, record), "" if score is None else subject.scores.format(score), *cells])
+    bests = [_find_best(subject, name) for name in names]
+    if any(bests):
+        lines.append(["best of all", "", *(_format_best(subject, best) for best in bests)])
+    yield SectionPiece(("\n".join(f"| {' | '.join(line)} |" for line in lines), ""), (96.0,))
+
+
+def _list_rows(subject: Subject) -> Sequence[RecordId]:
+    """Returns the programs of the table: those with numbers, the parent first."""
+    wanted = (subject.parent, *subject.ancestors[:1], subject.best, *subject.partners, *subject.others, *subject.ideas)
+    able = (record for record in dict.fromkeys(wanted) if record and _numbers(subject, record))
+    return list(islice(able, _ROWS))
+
+
+def _name_row(subject: Subject, record: RecordId) -> str:
+    roles = {
+        subject.best: "the best",
+        **dict.fromkeys(subject.ancestors[:1], "its parent"),
+        subject.parent: "to change",
+    }
+    return f"{record}, {roles[record]}" if record in roles else str(record)
 
 
 def _find_best(subject: Subject, case: str) -> tuple[RecordId, float] | None:
@@ -130,12 +136,8 @@ def _numbers(subject: Subject, record: RecordId) -> Mapping[str, float]:
     return {**cases, **descriptors, **evaluation.metrics}
 
 
-def _format_cell(value: float | None) -> str:
-    return "" if value is None else format_number(value, 5)
-
-
 def _format_best(subject: Subject, best: tuple[RecordId, float] | None) -> str:
-    return "" if best is None else f"{format_number(subject.task.fitness.shown(best[1]), 5)} (program {best[0]})"
+    return "" if best is None else f"{format_number(subject.task.fitness.shown(best[1]), 4)} ({best[0]})"
 
 
 # Lessons
@@ -240,8 +242,9 @@ def _format_result(subject: Subject, number: RecordId) -> str:
     if score is None:
         return f"Result: {_format_end(subject, subject.history.record(number))}."
     effect = format_effect(subject, number, before) if before else ""
+    than = f" ({effect} than {before})" if effect.endswith(("better", "worse")) else f" ({effect})" if effect else ""
     missed = ", and violates the constraints" if subject.history.violation(number) else ""
-    return f"Result: {subject.scores.format(score)}{effect and f' ({effect})'}{missed}."
+    return f"Result: {subject.scores.format(score)}{than}{missed}."
 
 
 def _format_variations(subject: Subject) -> str:

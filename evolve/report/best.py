@@ -7,22 +7,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from evolve.archive import Estimate
+from evolve.archive import Elite, Estimate
 from evolve.campaign import Campaign
-from evolve.report.records import measurements, record_name
+from evolve.report.records import (
+    CaseScore,
+    MissedLine,
+    ObjectiveLine,
+    cases,
+    made_by,
+    missed,
+    objectives,
+    record_name,
+    trust_of,
+)
 from evolve.statistics import LEVEL, PRIOR_DEGREES, zero_floor
 from evolve.statistics.beta import student_quantile
-from evolve.types import Direction, Fitness, ProgramId, RecordId, Task, Trust
-
-
-@dataclass(frozen=True, slots=True)
-class ObjectiveLine:
-    """A program's value of an objective."""
-
-    name: str
-    value: float
-    direction: Direction
-    digits: int
+from evolve.types import Fitness, ProgramId, RecordId, Task, Trust
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,17 +36,6 @@ class FrontLine:
 
 
 @dataclass(frozen=True, slots=True)
-class MissedLine:
-    """A constraint and the metric that misses it, with how far, in units of the bound."""
-
-    metric: str
-    value: float
-    at_least: float | None
-    at_most: float | None
-    violation: float
-
-
-@dataclass(frozen=True, slots=True)
 class Closest:
     """The program that misses the constraints by the least of all that hold a place, while none meets them. `missed` is what its record
     found; `violation` its estimate over all evaluations."""
@@ -57,33 +46,14 @@ class Closest:
     missed: tuple[MissedLine, ...]
 
 
-def objectives(task: Task, values: Mapping[str, float]) -> tuple[ObjectiveLine, ...]:
-    """Maximised values as the user thinks of them, in the order of the task."""
-    return tuple(
-        ObjectiveLine(each.name, each.shown(values[each.name]), each.direction, each.digits)
-        for each in task.objectives
-        if each.name in values
-    )
-
-
 def front_line(campaign: Campaign) -> FrontLine | None:
     """Returns the front at a glance; None where the task has no objectives."""
     archive, task = campaign.state.archive, campaign.task
     if not task.objectives:
         return None
-    reference = archive.reference
+    reference = archive.pareto.reference()
     shown = reference and {line.name: line.value for line in objectives(task, reference)}
-    return FrontLine(len(archive.front()), archive.hypervolume, shown)
-
-
-def missed(task: Task, metrics: Mapping[str, float]) -> tuple[MissedLine, ...]:
-    """Returns the constraints that these metrics miss."""
-    found = [
-        MissedLine(each.metric, value, each.at_least, each.at_most, each.violation(value))
-        for each in task.constraints
-        if (value := metrics.get(each.metric)) is not None
-    ]
-    return tuple(line for line in found if line.violation > 0.0)
+    return FrontLine(len(archive.front()), archive.pareto.hypervolume(), shown)
 
 
 def closest(campaign: Campaign) -> Closest | None:
@@ -92,6 +62,7 @@ def closest(campaign: Campaign) -> Closest | None:
     if archive.best is not None:
         return None
     firsts = [archive.best_elite(island) for island in range(archive.settings.islands)]
+    # The first of each island misses the least there, so that no other elite need be looked at.
     held = [elite for elite in firsts if elite is not None]
     found = min(held, key=lambda elite: (elite.violation, -elite.fitness, elite.record), default=None)
     if found is None or found.violation == 0.0:
@@ -129,6 +100,7 @@ def ratio(campaign: Campaign, estimate: Estimate, *, confirmed: bool) -> Ratio |
     if estimate.standard_error is not None:
         half = student_quantile(LEVEL, PRIOR_DEGREES + estimate.count - 1) * estimate.standard_error
         low, high = _factor(shown - half), _factor(shown + half)
+    # The seed against itself: a gain that is smaller than this shows in an A/A test, too.
     floor = _factor(zero_floor(runs)) - 1.0 if len(runs) > 1 else None
     return Ratio(_factor(shown), low, high, confirmed, floor, len(runs))
 
@@ -148,19 +120,6 @@ class AnchorGap:
     source: str
     difference: float
     reached: bool
-
-
-@dataclass(frozen=True, slots=True)
-class CaseScore:
-    """Result of a program on a case that the search does not see, by record `name`; `seed` is what the seed program found there.
-    `agrees`: the program is no worse than the seed."""
-
-    case: str
-    name: str
-    outcome: str
-    fitness: float | None
-    seed: float | None
-    agrees: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +148,16 @@ class Best:
     weaker: bool = False
     ratio: Ratio | None = None
 
+    def __repr__(self) -> str:
+        # All fields would fill pages of a notebook; `dataclasses.asdict` gives them.
+        error = f" +- {self.standard_error:.2g} of {self.measurements} measurements" if self.standard_error else ""
+        gain = (
+            f", {self.gain:+.4g} to the seed"
+            if self.improved and self.gain is not None
+            else ", no better than the seed"
+        )
+        return f"<Best {self.name}: {self.fitness:.6g}{error}{gain}{', certified' if self.certified else ''}>"
+
 
 def best(campaign: Campaign) -> Best | None:
     """Returns the best program, with what it is compared to; None as long as there is none."""
@@ -209,7 +178,7 @@ def best(campaign: Campaign) -> Best | None:
         measurements=estimate.count,
         certified=elite.estimate.certified,
         isolation=evaluation.isolation,
-        trust="claimed" if elite.program in campaign.state.claimed else evaluation.trust,
+        trust=trust_of(campaign, elite.record),
         seed=None if seed is None else task.fitness.shown(seed),
         gain=None if seed is None else 0.0 if is_seed else shown - task.fitness.shown(seed),
         improved=seed is not None and not is_seed and (estimate.mean > seed or _seed_is_out(campaign)),
@@ -222,22 +191,6 @@ def best(campaign: Campaign) -> Best | None:
     )
 
 
-def cases(campaign: Campaign, program: ProgramId) -> tuple[CaseScore, ...]:
-    """Returns a program on the cases that were measured, in the task's order."""
-    shown = campaign.task.fitness.shown
-    return tuple(
-        CaseScore(
-            case=found.case,
-            name=record_name(campaign, found.record),
-            outcome=found.outcome.value,
-            fitness=None if found.fitness is None else shown(found.fitness),
-            seed=None if found.seed is None else shown(found.seed),
-            agrees=found.agrees,
-        )
-        for found in campaign.state.cases.results(program)
-    )
-
-
 def _seed_fitness(campaign: Campaign) -> float | None:
     values = campaign.state.seed_values
     return math.fsum(values) / len(values) if values else None
@@ -247,12 +200,6 @@ def _seed_is_out(campaign: Campaign) -> bool:
     """Returns true where the seed misses a constraint, so that whoever meets them all is better."""
     record = campaign.state.seed_record
     return bool(record) and campaign.state.history.violation(record) > 0.0
-
-
-def certificate(campaign: Campaign, record: RecordId) -> str:
-    """Returns the name of the latest record that proves the value of `record`'s program; empty where none does."""
-    lines = [line for line in measurements(campaign, record) if line.certified]
-    return lines[-1].name if lines else ""
 
 
 def anchor_gaps(task: Task, fitness: float) -> tuple[AnchorGap, ...]:
@@ -335,6 +282,7 @@ def kept(best: Best, wanted: Sequence[str], fitness: Fitness) -> Kept:
     """Returns what is known of the cases `wanted`, which are a task's held-out ones."""
     lines = tuple(_line(best, case, fitness) for case in best.cases if case.case in wanted)
     shares = [0.0 if line.case.fitness is None else line.share for line in lines]
+    # One case with ten times the gain must not hide four without any.
     known = [min(share, 1.0) for share in shares if share is not None]
     complete = bool(known) and len(known) == len(wanted) and _gain(best.fitness, best.seed, fitness) > 0.0
     return Kept(lines, len(wanted), math.fsum(known) / len(known) if complete else None)
@@ -360,3 +308,74 @@ def _gain(value: float, seed: float | None, fitness: Fitness) -> float:
         return 0.0
     unit = 1.0 if fitness.log_ratio or not seed else abs(seed)
     return (fitness.inside(value) - fitness.inside(seed)) / unit
+
+
+@dataclass(frozen=True, slots=True)
+class EliteLine:
+    """A program that holds places in the archive, on these islands. `isolation` and `trust` are those of the record, `weaker` says that it
+    was evaluated under less isolation than the campaign's best; `kind` and
+    `operator` say how the program was made, also where the record is a later evaluation of it."""
+
+    name: str
+    record: RecordId
+    best: bool
+    fitness: float
+    standard_error: float | None
+    measurements: int
+    certified: bool
+    isolation: str
+    trust: Trust
+    islands: tuple[int, ...]
+    cell: int
+    descriptors: Mapping[str, float]
+    kind: str
+    operator: str
+    violation: float = 0.0
+    objectives: tuple[ObjectiveLine, ...] = ()
+    weaker: bool = False
+
+
+def elites(campaign: Campaign, limit: int | None = None) -> tuple[EliteLine, ...]:
+    """Returns the programs that hold a place, the best first, each once."""
+    holders = sorted(_places(campaign).values(), key=lambda held: (held[0].violation, -held[0].fitness, held[0].record))
+    return tuple(_elite_line(campaign, held[0], held) for held in holders[:limit])
+
+
+def front(campaign: Campaign, limit: int | None = None) -> tuple[EliteLine, ...]:
+    """The Pareto front, the best in the first objective first; its programs need not hold a place."""
+    places = _places(campaign)
+    members = campaign.state.archive.front()[:limit]
+    return tuple(_elite_line(campaign, member, places.get(member.program, ())) for member in members)
+
+
+def _places(campaign: Campaign) -> dict[ProgramId, list[Elite]]:
+    places: dict[ProgramId, list[Elite]] = {}
+    for elite in campaign.state.archive.elites():
+        places.setdefault(elite.program, []).append(elite)
+    return places
+
+
+def _elite_line(campaign: Campaign, first: Elite, held: Sequence[Elite]) -> EliteLine:
+    champion = campaign.state.archive.best
+    record = campaign.log.settled(first.record).record
+    evaluation = record.evaluation
+    origin = made_by(campaign, record)
+    return EliteLine(
+        name=record_name(campaign, first.record),
+        record=first.record,
+        best=champion is not None and champion.program == first.program,
+        fitness=campaign.task.fitness.shown(first.fitness),
+        standard_error=first.estimate.standard_error,
+        measurements=first.estimate.count,
+        certified=first.estimate.certified,
+        isolation=evaluation.isolation,
+        trust=evaluation.trust,
+        islands=tuple(sorted(elite.island for elite in held)),
+        cell=first.cell,
+        descriptors=dict(first.descriptors),
+        kind=origin.kind,
+        operator=origin.operator,
+        violation=first.violation,
+        objectives=objectives(campaign.task, first.objectives),
+        weaker=campaign.state.reached.weaker(evaluation.isolation),
+    )

@@ -22,12 +22,6 @@ class FileDifference:
     text: str
 
 
-def difference(campaign: Campaign, old: RecordId, new: RecordId) -> tuple[FileDifference, ...]:
-    """Compares the program of one record to that of another; raises `ConfigError` where one has none."""
-    names = (record_name(campaign, old), record_name(campaign, new))
-    return differences(program_of(campaign, old), program_of(campaign, new), names)
-
-
 def differences(old: Program, new: Program, names: Sequence[str]) -> tuple[FileDifference, ...]:
     """Returns the files that two programs, named so, do not have alike, by their paths."""
     found = []

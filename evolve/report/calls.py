@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from evolve.campaign import Campaign
-from evolve.campaign.calls import CallTotals
+from evolve.campaign.folds import CallTotals
 from evolve.log.reading import LogReader
 from evolve.types import Propose, RecordId, Replied, TextId
 
@@ -94,15 +94,23 @@ def calls_of(campaign: Campaign, record: RecordId) -> tuple[WholeCall, ...]:
     return tuple(whole_call(campaign.log, replied) for replied in campaign.log.replies(record))
 
 
-def waiting(campaign: Campaign) -> int:
-    """Returns how many calls are in flight: the proposals that wait for the first answer of their model, of which it takes `concurrency` at
-    once, for more are made ready."""
+@dataclass(frozen=True, slots=True)
+class PendingCalls:
+    """Number of calls that models work on, and of those that wait for their turn."""
+
+    in_flight: int
+    queued: int
+
+
+def pending_calls(campaign: Campaign) -> PendingCalls:
+    """Returns how many proposals have no answer yet: each model takes `concurrency` at once, and more are made ready."""
     proposals = Counter(
         step.asked.action.selection.model
         for step in campaign.state.steps.values()
         if isinstance(step.asked.action, Propose) and not step.replies and not step.settled
     )
-    return sum(min(proposals[member.name], member.concurrency) for member in campaign.settings.models.members)
+    counts = [(proposals[member.name], member.concurrency) for member in campaign.settings.models.members]
+    return PendingCalls(sum(map(min, counts)), sum(max(0, wanted - most) for wanted, most in counts))
 
 
 @dataclass(frozen=True, slots=True)

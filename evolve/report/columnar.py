@@ -6,65 +6,60 @@ has found of its seed, never from a program."""
 import csv
 import io
 import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from evolve.campaign import Campaign
 from evolve.campaign.history import KINDS
 from evolve.report.records import trust_of
-from evolve.types import ConfigError, Insertion, RecordId
+from evolve.types import ConfigError, Insertion, Outcome, RecordId
 
 _MOST = 100
 """Metrics, and descriptors, that become columns."""
+Columns = Mapping[str, Sequence[Any]]
+"""Columns by their names, equally long, in the order of the records; None is what a record has not."""
 _FORMULA = ("=", "+", "-", "@", "\t", "\n")
 
 
-@dataclass(frozen=True, slots=True)
-class Columnar:
-    """Columns by their names, equally long, in the order of the records. `None` is what a record has not."""
-
-    columns: Mapping[str, Sequence[Any]]
-
-    def __len__(self) -> int:
-        return len(self.columns["record"])
-
-
-def columnar(campaign: Campaign, records: Sequence[RecordId] | None = None) -> Columnar:
+def columnar(campaign: Campaign, records: Sequence[RecordId] | None = None) -> Columns:
     """Records, all or these, with what the columns hold of them, when they settled, and the objectives, descriptors and metrics that the seed's have.
     `at` is in seconds since 1970, `active` in seconds that the campaign had run; `calls`, `tokens` and `money` are what the step's calls took."""
     chosen = list(range(1, len(campaign.state.history) + 1)) if records is None else list(records)
-    return Columnar({**_take_columns(campaign, chosen), **_read(campaign, chosen)})
+    return {**_take_columns(campaign, chosen), **_read(campaign, chosen)}
 
 
 def _take_columns(campaign: Campaign, records: Sequence[RecordId]) -> dict[str, list[Any]]:
     """Returns the columns that memory holds."""
     history, columns, shown = campaign.state.history, campaign.state.columns, campaign.task.fitness.shown
-    values = [history.fitness(record) for record in records]
-    of: dict[str, Callable[[int], Any]] = {
-        "kind": lambda place: KINDS[columns.kinds[place]],
-        "operator": lambda place: columns.operators[place],
-        "model": lambda place: columns.models[place],
-        "step": lambda place: columns.steps[place],
-        "island": lambda place: columns.islands[place],
-        "parents": lambda place: " ".join(map(str, columns.parents[place])),
-        "program": lambda place: columns.programs[place],
-        "outcome": lambda place: history.outcome(place + 1).value,
-        "insertion": lambda place: Insertion(columns.insertions[place]).name,
-        "seconds": lambda place: columns.seconds[place],
-        "isolation": lambda place: columns.isolations[place],
-        "trust": lambda place: trust_of(campaign, place + 1),
-    }
-    found: dict[str, list[Any]] = {name: [value(record - 1) for record in records] for name, value in of.items()}
-    taken = [campaign.state.calls.of_steps([columns.steps[record - 1]]) for record in records]
+
+    def pick(column: Sequence[Any]) -> list[Any]:
+        return [column[record - 1] for record in records]
+
+    outcomes, values = [history.outcome(record) for record in records], [history.fitness(record) for record in records]
+    taken = [campaign.state.calls.of_steps([step]) for step in pick(columns.steps)]
     return {
         "record": list(records),
         "fitness": [None if value is None else shown(value) for value in values],
         "violation": [
             None if value is None else history.violation(record) for record, value in zip(records, values, strict=True)
         ],
-        **found,
+        "kind": [KINDS[code] for code in pick(columns.kinds)],
+        "operator": pick(columns.operators),
+        "model": pick(columns.models),
+        "step": pick(columns.steps),
+        "island": pick(columns.islands),
+        "parents": [" ".join(map(str, parents)) for parents in pick(columns.parents)],
+        "program": pick(columns.programs),
+        "outcome": [outcome.value for outcome in outcomes],
+        "insertion": [Insertion(code).name for code in pick(columns.insertions)],
+        "seconds": pick(columns.seconds),
+        "isolation": pick(columns.isolations),
+        # A screened proposal was not evaluated, so that nobody has computed anything.
+        "trust": [
+            None if outcome is Outcome.SCREENED else trust_of(campaign, record)
+            for record, outcome in zip(records, outcomes, strict=True)
+        ],
         "calls": [one.calls for one in taken],
         "tokens": [one.prompt_tokens + one.completion_tokens for one in taken],
         "money": [one.money for one in taken],
@@ -111,16 +106,16 @@ def harmless(value: Any) -> Any:
     return f"'{told}" if told.startswith(_FORMULA) else told
 
 
-def format_csv(table: Columnar) -> str:
+def format_csv(table: Columns) -> str:
     """Returns a table as CSV, with a line of names."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(map(harmless, table.columns))
-    writer.writerows(map(harmless, row) for row in zip(*table.columns.values(), strict=True))
+    writer.writerow(map(harmless, table))
+    writer.writerows(map(harmless, row) for row in zip(*table.values(), strict=True))
     return text.getvalue()
 
 
-def write_csv(table: Columnar, target: Path) -> None:
+def write_csv(table: Columns, target: Path) -> None:
     """Writes a table as CSV; raises `ConfigError` where it cannot be written."""
     try:
         target.write_text(format_csv(table), "utf-8", errors="replace", newline="")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from evolve.campaign import Campaign
-from evolve.report.frame import Flags, RecordFrame, flag_quarantined, frame, strictly_better
+from evolve.report.frame import Flags, Numbers, RecordFrame, frame, rank
 from evolve.report.records import trust_of
 from evolve.types import RecordId, Trust
 
@@ -56,6 +56,7 @@ def curve(campaign: Campaign) -> tuple[Point, ...]:
         )
         for place in places
     ]
+    # The last point says that nothing better was found with what was spent since.
     spent = state.progress
     now = replace(
         points[-1],
@@ -92,3 +93,24 @@ def _find_measured(campaign: Campaign, columns: RecordFrame) -> set[str | None]:
 def _is_confirmed(campaign: Campaign, record: RecordId, measured: set[str | None]) -> bool:
     program = campaign.state.columns.programs[record - 1]
     return program not in campaign.state.claimed and (campaign.task.deterministic or program in measured)
+
+
+def flag_quarantined(campaign: Campaign) -> Flags:
+    """Returns the records whose program is quarantined."""
+    programs, out = campaign.state.columns.programs, campaign.state.quarantined
+    if not out:
+        return np.zeros(len(programs), np.bool_)
+    return np.fromiter((program in out for program in programs), np.bool_, len(programs))
+
+
+def strictly_better(columns: RecordFrame, among: Flags) -> Numbers:
+    """Returns the places of those that were better than all before them among these, the first success too; those of earlier versions of the task
+    have a beginning of their own. Constraints come first."""
+    ranks = np.where(among, rank(columns), 0)
+    found = []
+    # Scores of two versions of the task do not compare.
+    for begin, end in ((0, columns.since), (columns.since, len(columns))):
+        part = ranks[begin:end]
+        before = np.concatenate(([0], np.maximum.accumulate(part)[:-1])) if len(part) else part
+        found.append(np.flatnonzero(part > before) + begin)
+    return np.concatenate(found)

@@ -2,15 +2,13 @@
 
 Invariant: copies of what had settled when they were made; no record, text or event is read for them."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
 
-from evolve.campaign import Campaign, Past
-from evolve.campaign.history import KINDS, OUTCOMES, Columns
+from evolve.campaign import Campaign
+from evolve.campaign.history import KINDS, OUTCOMES
 from evolve.types import Insertion, OriginKind, Outcome
 
 Flags = npt.NDArray[np.bool_]
@@ -60,79 +58,28 @@ class RecordFrame:
 
 def frame(campaign: Campaign) -> RecordFrame:
     """Returns the columns of all that has settled."""
-    return make_frame(campaign.state.history)
-
-
-def make_frame(history: Past) -> RecordFrame:
-    """Returns the columns of what had settled."""
-    columns, length = history.columns, len(history)
+    columns, length = campaign.state.columns, len(campaign.state.history)
+    violations = np.zeros(length)
+    for record, violation in columns.violations.items():
+        violations[record - 1] = violation
+    # A copy of the bytes first: a view of a column would forbid that the column grows.
+    outcomes, kinds, insertions = (
+        np.frombuffer(bytes(column), np.uint8) for column in (columns.outcomes, columns.kinds, columns.insertions)
+    )
     return RecordFrame(
         since=columns.since,
         fitness=np.array(columns.fitness)[:length],
-        violations=_violations(columns, length),
-        outcomes=_bytes(columns.outcomes, length),
-        kinds=_bytes(columns.kinds, length),
-        insertions=_bytes(columns.insertions, length),
+        violations=violations,
+        outcomes=outcomes[:length],
+        kinds=kinds[:length],
+        insertions=insertions[:length],
         islands=np.array(columns.islands)[:length],
         seconds=np.array(columns.seconds)[:length],
     )
 
 
-def _bytes(column: bytearray, length: int) -> npt.NDArray[np.uint8]:
-    return np.frombuffer(bytes(column), np.uint8)[:length]
-
-
-def _violations(columns: Columns, length: int) -> Reals:
-    found = np.zeros(length)
-    for record, violation in list(columns.violations.items()):
-        if record <= length:
-            found[record - 1] = violation
-    return found
-
-
-def encode(names: Sequence[str]) -> tuple[Numbers, list[str]]:
-    """Returns each name as its place among the different ones, and these in the order in which they come first."""
-    codes: dict[str, int] = dict.fromkeys(names, 0)
-    for code, name in enumerate(codes):
-        codes[name] = code
-    return np.fromiter(map(codes.__getitem__, names), np.int64, len(names)), list(codes)
-
-
-def flag_quarantined(campaign: Campaign) -> Flags:
-    """Returns the records whose program is quarantined."""
-    programs, out = campaign.state.columns.programs, campaign.state.quarantined
-    if not out:
-        return np.zeros(len(programs), np.bool_)
-    return np.fromiter((program in out for program in programs), np.bool_, len(programs))
-
-
-def flag_improved(history: Past, columns: RecordFrame) -> Flags:
-    """Flags the records that succeeded and were better than each parent that did; constraints come first."""
-    parents = history.columns.parents[: len(columns)]
-    counts = np.fromiter(map(len, parents), np.int64, len(parents))
-    flat = np.fromiter(chain.from_iterable(parents), np.int64, int(counts.sum())) - 1
-    worth = _ranks(columns)
-    child = np.repeat(np.arange(len(columns)), counts)
-    beaten = np.isnan(columns.fitness)
-    # A parent that failed has the lowest rank of all, and is no obstacle.
-    beaten[child[worth[flat] >= worth[child]]] = True
-    return ~beaten
-
-
-def strictly_better(columns: RecordFrame, among: Flags) -> Numbers:
-    """Returns the places of those that were better than all before them among these, the first success too; those of earlier versions of the task
-    have a beginning of their own. Constraints come first."""
-    ranks = np.where(among, _ranks(columns), 0)
-    found = []
-    for begin, end in ((0, columns.since), (columns.since, len(columns))):
-        part = ranks[begin:end]
-        before = np.concatenate(([0], np.maximum.accumulate(part)[:-1])) if len(part) else part
-        found.append(np.flatnonzero(part > before) + begin)
-    return np.concatenate(found)
-
-
-def _ranks(columns: RecordFrame) -> Numbers:
-    """Larger is better, equal is as good; 0 for a failure."""
+def rank(columns: RecordFrame) -> Numbers:
+    """Returns a rank for each record: larger is better, equal is as good, 0 is a failure. Constraints come before fitness."""
     order = columns.best_first()[::-1]
     fitness, missed = columns.fitness[order], columns.violations[order]
     different = np.ones(len(order), np.bool_)

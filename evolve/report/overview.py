@@ -3,20 +3,24 @@
 Invariant: it fits on a page, and no program is read for it."""
 
 import json
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from statistics import fmean, stdev
+from typing import Any, Literal
 
 from evolve.campaign import Campaign
-from evolve.campaign.calls import ModelFailures
-from evolve.campaign.campaign import best_confirmed, first_event
-from evolve.campaign.state import REFLECTION
+from evolve.campaign.campaign import best_confirmed, first_event, settings_of, task_of
+from evolve.campaign.folds import REFLECTION, ModelFailures
 from evolve.config import Settings
+from evolve.log import Log, writer
 from evolve.report.best import Best, Closest, FrontLine, best, closest, front_line
 from evolve.report.calls import Costs, costs
+from evolve.report.outcomes import Yield, tally
 from evolve.report.records import record_name
-from evolve.report.yields import Tally, Yield
-from evolve.types import Lesson, Progress
+from evolve.types import EvolveError, Fitness, Lesson, Paused, Progress
 from evolve.types.errors import without_remedy
 
 
@@ -71,7 +75,7 @@ class Overview:
 def overview(campaign: Campaign) -> Overview:
     """Returns everything of a campaign that fits on a page."""
     state, stats = campaign.state, campaign.state.archive.stats()
-    progress, tally, machine = state.progress, Tally.of(state.history), state.machine
+    progress, counts, machine = state.progress, tally(campaign), state.machine
     return Overview(
         name=campaign.name,
         task=campaign.task.name,
@@ -82,7 +86,7 @@ def overview(campaign: Campaign) -> Overview:
         records=progress.records,
         programs=progress.programs,
         measurements=progress.measurements,
-        screened=progress.screened - tally.reflections,
+        screened=progress.screened - counts.reflections,
         seconds=campaign.seconds,
         judge_seconds=progress.judge_seconds,
         unfinished=len(state.steps),
@@ -99,10 +103,10 @@ def overview(campaign: Campaign) -> Overview:
         cells=stats.cells,
         coverage=stats.coverage,
         qd_score=stats.qd_score,
-        outcomes=tally.counts(),
-        operators=tally.yields(),
-        models=tally.model_yields(),
-        reflections=tally.reflections,
+        outcomes=counts.outcomes,
+        operators=counts.operators,
+        models=counts.models,
+        reflections=counts.reflections,
         failures=state.calls.failures(),
         costs=costs(campaign),
         left_out=left_out(campaign),
@@ -196,3 +200,58 @@ def flatten_settings(tree: Mapping[str, Any], prefix: str = "") -> list[tuple[st
         nested = isinstance(value, Mapping) and value
         rows += flatten_settings(value, f"{prefix}{key}.") if nested else [(f"{prefix}{key}", value)]
     return rows
+
+
+@dataclass(frozen=True, slots=True)
+class CampaignLine:
+    """Line of a list of campaigns. `best` is the best fitness of one evaluation that holds or held a place, in the user's direction; of a noisy task the mean
+    of all evaluations of that program, with its `standard_error` where there are two or more. `written` is the time of the last write; `problem` is why the log cannot be read, and `fitness` is None then."""
+
+    name: str
+    log: str
+    megabytes: float
+    written: str
+    task: str = "-"
+    strategy: str = "-"
+    budget: tuple[str, ...] = ()
+    events: int = 0
+    state: Literal["running", "paused", ""] = ""
+    programs: int = 0
+    best: float | None = None
+    standard_error: float | None = None
+    fitness: Fitness | None = None
+    problem: str = ""
+
+
+def read_campaign_line(path: Path) -> CampaignLine:
+    """Returns the line of the campaign whose log is at `path`."""
+    # Without a replay: a workspace may have hundreds of campaigns, and a replay of one takes seconds.
+    status = path.stat()
+    written = datetime.fromtimestamp(status.st_mtime).isoformat(" ", "minutes")
+    line = CampaignLine(path.stem, str(path), status.st_size / 1e6, written)
+    try:
+        with Log.open(path, readonly=True) as log:
+            task, settings, (programs, values) = task_of(log), settings_of(log), log.count_judged()
+            noisy = not task.deterministic and len(values) > 1
+            best = fmean(values) if noisy else values[0] if values else None
+            return replace(
+                line,
+                task=task.name,
+                strategy=settings.strategy.name,
+                budget=tuple(settings.budget),
+                events=log.count(),
+                state=_read_state(log),
+                programs=programs,
+                best=None if best is None else task.fitness.shown(best),
+                standard_error=stdev(values) / math.sqrt(len(values)) if noisy else None,
+                fitness=task.fitness,
+            )
+    except EvolveError as error:
+        return replace(line, problem=str(error))
+
+
+def _read_state(log: Log) -> Literal["running", "paused", ""]:
+    if writer(log.path) is None:
+        return ""
+    last = [stamped.event for stamped in log.events(only=Paused)][-1:]
+    return "paused" if any(isinstance(event, Paused) and event.paused for event in last) else "running"

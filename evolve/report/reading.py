@@ -11,16 +11,14 @@ from typing import Any, Self
 from evolve import plugins
 from evolve.campaign import Campaign as Engine
 from evolve.campaign import workspace
-from evolve.report.best import Best, best
+from evolve.report.best import Best, EliteLine, best, elites, front
 from evolve.report.blame import BlameLine, blame, program_of
 from evolve.report.calls import Costs, costs
 from evolve.report.columnar import columnar, write_csv
 from evolve.report.curve import Point, curve
-from evolve.report.elites import EliteLine, elites, front
-from evolve.report.failing import FailureClass, failures
+from evolve.report.outcomes import FailureClass, failures
 from evolve.report.overview import Overview, overview
-from evolve.report.record_view import Shown, whole
-from evolve.report.records import LineageStep, RecordLine, lineage, settled
+from evolve.report.records import LineageStep, RecordLine, Shown, lineage, settled, whole
 from evolve.report.table import PROGRAMS, Wanted, page
 from evolve.types import ConfigError, RecordId
 
@@ -121,7 +119,7 @@ class Campaign:
         except ImportError as error:
             raise ConfigError("pandas is not installed. Try: pip install 'evolve[frames]'") from error
         table = columnar(self.engine)
-        frame = pandas.DataFrame(dict(table.columns)).set_index("record")
+        frame = pandas.DataFrame(dict(table)).set_index("record")
         return frame.assign(at=pandas.to_datetime(frame["at"], unit="s", utc=True))
 
     def to_csv(self, path: str | Path) -> None:

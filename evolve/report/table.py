@@ -67,6 +67,7 @@ def selected(campaign: Campaign, wanted: Wanted) -> tuple[Numbers, bool]:
         cut, found = len(matching) == MATCHES, frozenset[str | None](matching)
         mask &= _where(campaign, columns, lambda program: program in found)
     order = _order(columns, wanted)
+    # Ordered first and chosen then, so that equals keep their order whatever else is filtered.
     return order[mask[order]], cut
 
 

@@ -13,8 +13,8 @@ from evolve.sandbox.channel import Channel
 from evolve.sandbox.means import PLAIN, Means
 from evolve.sandbox.policy import EVERY, Devices
 from evolve.sandbox.session import JobKind, Session
-from evolve.sandbox.status import SessionFailed, Status
-from evolve.sandbox.template_process import SessionReport, TemplateLost, TemplateProcess
+from evolve.sandbox.status import SessionFailed, SessionReport, Status, TemplateLost
+from evolve.sandbox.template_process import TemplateProcess
 from evolve.sandbox.timing import ProcessClock, ProcessEnded, TimingUnavailable
 from evolve.sandbox.wire import pack_program
 from evolve.types import Limits, Program, SandboxError
@@ -74,6 +74,7 @@ class Box:
         self._context = dict(context)
         self._busy = False
         self._template: TemplateProcess | None = self._start_template()
+        # A box that no program can run in fails here, before the first one would be blamed.
         self._rehearse()
 
     def open(self, program: Program, entry: str, seconds: float, job: JobKind = "run") -> Session:
@@ -90,6 +91,7 @@ class Box:
         finally:
             channel.hand_over()
         self._busy = True
+        # Without waiting: the program crosses while the fork is still confining itself.
         channel.send(pack_program(entry, program.files, self._context))
         return Session(channel, self._end, seconds, self._limits, job, self._clock)
 

@@ -16,8 +16,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NoReturn, TypeVar
 
 from evolve.sandbox.output import Tail, shown
-from evolve.sandbox.status import SessionFailed, SessionUsage, Status
-from evolve.sandbox.template_process import SessionReport, TemplateLate, TemplateLost
+from evolve.sandbox.status import SessionFailed, SessionReport, SessionUsage, Status, TemplateLate, TemplateLost
 from evolve.sandbox.wire import ANSWER, IN_A_FILE, INLINE, REQUEST, TICKET, WITH_A_FILE, Piece, WireError, decode
 
 _SMALL = 1 << 17
@@ -53,6 +52,7 @@ class Outbox:
 
     def __init__(self) -> None:
         self._sock, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+        # Descriptors that a candidate sent would stay open in the worker until somebody reads them.
         theirs.shutdown(socket.SHUT_WR)
         self._sock.setblocking(False)
         self.theirs = theirs.detach()
@@ -63,18 +63,17 @@ class Outbox:
         """The worker's end, to wait for."""
         return self._sock.fileno()
 
-    def add(self, ticket: bytes, pieces: Sequence[bytes | memoryview]) -> None:
-        """Puts a request in line; its pieces may be changed afterwards."""
-        size = sum(map(len, pieces))
-        file = seal(pieces) if _SMALL < size <= self._left else _NO_FILE
-        self._left -= size if file != _NO_FILE else 0
-        header = REQUEST.pack(ticket, size, INLINE if file == _NO_FILE else IN_A_FILE)
-        self._waiting.append((memoryview(header if file != _NO_FILE else b"".join((header, *pieces))), file))
-
-    def add_with(self, ticket: bytes, pieces: Sequence[bytes | memoryview], file: int) -> None:
-        """Puts a small request in line with which a file goes to the candidate; the caller keeps its own descriptor of it."""
-        header = REQUEST.pack(ticket, sum(map(len, pieces)), WITH_A_FILE)
-        self._waiting.append((memoryview(b"".join((header, *pieces))), os.dup(file)))
+    def add(self, ticket: bytes, pieces: Sequence[bytes | memoryview], shared: int = _NO_FILE) -> None:
+        """Puts a request in line; its pieces may be changed afterwards. With a small one a file may go to the candidate, `shared`, of which the caller
+        keeps its own descriptor."""
+        size, file, place = sum(map(len, pieces)), _NO_FILE, INLINE
+        if shared != _NO_FILE:
+            file, place = os.dup(shared), WITH_A_FILE
+        elif _SMALL < size <= self._left and (file := seal(pieces)) != _NO_FILE:
+            place = IN_A_FILE
+            self._left -= size
+        header = REQUEST.pack(ticket, size, place)
+        self._waiting.append((memoryview(header if place == IN_A_FILE else b"".join((header, *pieces))), file))
 
     def add_signal(self, mark: bytes) -> None:
         """Puts one byte in line, for a process that was told to wait for it."""
@@ -181,16 +180,13 @@ class Channel:
         """Puts in line what needs no answer; it leaves with the next `exchange`."""
         self._outbox.add(_UNANSWERED, [payload])
 
-    def exchange(self, pieces: Sequence[Piece], deadline: float, file: int = -1) -> bytes:
+    def exchange(self, pieces: Sequence[Piece], deadline: float, file: int = _NO_FILE) -> bytes:
         """Sends a payload in pieces, and a `file` with it where there is one, and waits for what answers it, until `deadline` (`time.monotonic`).
 
         Raises `SessionFailed` (TIMEOUT, BAD_FRAME, RESULT_TOO_LARGE) and `RepliesEnded`."""
         self._check_silence()
         ticket = self._draw(TICKET)
-        if file < 0:
-            self._outbox.add(ticket, pieces)
-        else:
-            self._outbox.add_with(ticket, pieces, file)
+        self._outbox.add(ticket, pieces, file)
         self._poll.register(self._outbox, select.POLLOUT)
         self._write()
         while (answer := self._answer(ticket)) is None:
@@ -263,12 +259,14 @@ class Channel:
             raise SessionFailed(Status.TIMEOUT, "the program did not answer in time")
         if self.log.total > _FREE_OUTPUT:
             left = self._slow_output(left)
+        # One wait for all: a candidate that fills one pipe must not keep the worker from the others.
         ready = {number for number, _ in self._poll.poll(left * 1000)}
         if self._output in ready and not self._read_output():
             self._poll.unregister(self._output)
         if self._outbox.fileno() in ready:
             self._write()
         self._take(ready & {self._replies})
+        # After the replies: an answer that was complete when the template ended still counts.
         if self._template in ready:
             raise RepliesEnded(inside_frame=bool(self._received))
 
@@ -303,10 +301,13 @@ class Channel:
 
 
 class Conversation:
-    """The worker's side, used by one thread. `end` ends the process and tells how it did."""
+    """The worker's side of `session`, whose failures all that it raises are; used by one thread. `end` ends the process and tells how it did."""
 
-    def __init__(self, channel: Channel, end: Callable[[float], SessionReport], seconds: float) -> None:
+    def __init__(
+        self, session: object, channel: Channel, end: Callable[[float], SessionReport], seconds: float
+    ) -> None:
         self.closed = False
+        self._session = session
         self._channel = channel
         self._end = end
         self._opened = time.monotonic()
@@ -318,18 +319,17 @@ class Conversation:
     def check(self) -> None:
         """Raises the failure that ended the dialogue, where one has."""
         if self._failure is not None:
-            raise SessionFailed(self._failure.status, self._failure.message, self._failure.signal)
+            raise SessionFailed(self._failure.status, self._failure.message, self._failure.signal, self._session)
 
-    def ask(self, payload: Sequence[Piece], what: str, seconds: float | None, *, file: int = -1) -> Any:
+    def ask(self, payload: Sequence[Piece], what: str, seconds: float | None, *, file: int = _NO_FILE) -> Any:
         """The answer to a request, of which `what` is the name in a failure's message; `file` goes with it. Raises `SessionFailed`."""
         status, value = self._await(
             lambda deadline: _answer(self._channel.exchange(payload, deadline, file)), what, seconds
         )
         if status is Status.OK:
             return value
-        raise SessionFailed(
-            status, shown(value, _MESSAGE) or f"{what} failed, and the program gave no reason that can be shown"
-        )
+        message = shown(value, _MESSAGE) or f"{what} failed, and the program gave no reason that can be shown"
+        raise SessionFailed(status, message, session=self._session)
 
     def signal(self, what: str, seconds: float | None) -> None:
         """Sends a signal, and has its answer: see `Channel.signal`. Raises as `ask` does."""
@@ -337,8 +337,9 @@ class Conversation:
         self._await(self._channel.signal, what, seconds)
 
     def fail(self, failure: SessionFailed) -> NoReturn:
-        """Ends the dialogue by a failure that was found elsewhere, and raises it."""
+        """Ends the dialogue by a failure, and raises it."""
         self._failure = failure
+        failure.session = self._session
         raise failure
 
     def miss(self, what: str) -> NoReturn:
@@ -354,13 +355,11 @@ class Conversation:
         try:
             return get(deadline)
         except RepliesEnded as ended:
-            self._failure = self._explain_silence(what, ended.inside_frame)
-            raise self._failure from None
-        except SessionFailed as failure:
-            self._failure = self._name_failure(
-                failure, what, self._seconds if seconds is None else min(seconds, self._seconds)
-            )
-            raise self._failure from None
+            failure = self._explain_silence(what, ended.inside_frame)
+        except SessionFailed as unnamed:
+            allowed = self._seconds if seconds is None else min(seconds, self._seconds)
+            failure = self._name_failure(unnamed, what, allowed)
+        return self.fail(failure)
 
     def close(self) -> tuple[SessionUsage, SessionFailed | None]:
         """Ends the candidate and all that it started; gives what was used, and what was wrong that no question has brought to light."""

@@ -7,6 +7,9 @@ import json
 from dataclasses import asdict, dataclass
 from typing import Any
 
+PATH = "/usr/local/bin:/usr/bin:/bin"
+"""Where programs are, for candidates of a worker that was not told."""
+
 
 @dataclass(frozen=True, slots=True)
 class Jail:
@@ -52,6 +55,7 @@ class Jail:
     @classmethod
     def from_json(cls, text: str) -> "Jail":
         """Reads a jail from its JSON."""
+        # JSON has no tuples.
         found: dict[str, Any] = {
             name: tuple(value) if isinstance(value, list) else value for name, value in json.loads(text).items()
         }

@@ -72,6 +72,7 @@ def close_to_others() -> None:
 
 def syscall(name: str, number: int, *arguments: object) -> int:
     """A system call by its number; integers are passed as 64 bits, other ctypes values as they are. Raises `OSError` with `name`."""
+    # A plain int would be passed as 32 bits, and the upper half of the register is whatever was there.
     passed = [ctypes.c_long(argument) if isinstance(argument, int) else argument for argument in arguments]
     return _check(name, _LIBC.syscall(ctypes.c_long(number), *passed))
 

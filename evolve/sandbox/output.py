@@ -37,6 +37,7 @@ _LINE = 2000
 def readable(text: str) -> str:
     """`text` without terminal sequences, control characters (but new lines and tabs), what is not seen, what means nothing to others,
     half surrogates, and towers of marks. Every line break is a new line, every blank a space."""
+    # Sequences go first: without its escape character the rest of one would stay as readable text.
     text = _DROPPED.sub("", _SEQUENCE.sub("", _LINES.sub("\n", text)))
     return text if text.isascii() else _TOWER.sub(_lower, BLANK.sub(" ", text))
 

@@ -5,7 +5,7 @@ hidden, but for an interpreter that lies there and folders in it that the task g
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import reduce
 from pathlib import Path
 
@@ -66,15 +66,12 @@ def jail_for(
     found = reduce(Visible.closing, hidden, needed)
     open_places, listed = (found.visible, ()) if means.namespaces else found.pieces()
     readable = _readable(grants, means)
+    # A plain box hides nothing and says so in its line; only one that promises to hide may fail to.
     if boxed:
         _check_hidden(hidden, found, readable, means)
     return Jail(
         home=home,
-        namespaces=means.namespaces,
-        landlock=means.landlock,
-        seccomp=means.seccomp,
-        cgroup=means.cgroup,
-        limits=means.limits,
+        **asdict(means),
         user=user,
         visible=open_places,
         listed=listed,

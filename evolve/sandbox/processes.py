@@ -15,8 +15,7 @@ from pathlib import Path
 
 PROCESSES = Path("/proc")
 _READ = 1 << 16
-_FIELD = re.compile(rb"^(State|Uid|Threads):\s+(\w+)", re.MULTILINE)
-_READ_STATUS = 1 << 13
+_FIELD = re.compile(rb"^(State|PPid|Uid|Threads):\s+(\w+)", re.MULTILINE)
 _REST = 99.0
 """After a count of all processes, so many times as long passes until the next one."""
 _LEAST = 1.0
@@ -48,9 +47,8 @@ def all_descendants(pid: int, processes: Path = PROCESSES) -> list[int]:
 def by_parent(processes: Path = PROCESSES) -> Mapping[int, Sequence[int]]:
     """The children of all processes by their parent, by a walk."""
     found: dict[int, list[int]] = {}
-    for name in filter(str.isdecimal, _names(str(processes))):
-        if fields := _fields(int(name), processes):
-            found.setdefault(int(fields[1]), []).append(int(name))
+    for process in every(processes):
+        found.setdefault(process.parent, []).append(process.pid)
     return found
 
 
@@ -89,12 +87,6 @@ def _list_children(pid: int, processes: Path) -> list[int]:
     return [int(child) for thread in threads for child in _content(f"{processes}/{pid}/task/{thread}/children").split()]
 
 
-def _fields(pid: int, processes: Path) -> list[bytes]:
-    """State, parent and so on; nothing for a process that is gone."""
-    # The name of the program, in parentheses, may hold spaces and parentheses of its own.
-    return _content(f"{processes}/{pid}/stat").rpartition(b")")[2].split()
-
-
 def _names(folder: str) -> list[str]:
     with contextlib.suppress(OSError):
         return os.listdir(folder)  # noqa: PTH208 names are wanted
@@ -112,6 +104,7 @@ class Process:
     """`user` is whose limit it counts for; one that has ended and was not waited for does not live, and counts too."""
 
     pid: int
+    parent: int
     user: int
     threads: int
     lives: bool
@@ -143,11 +136,7 @@ class TaskLimit:
 
 def every(processes: Path = PROCESSES) -> Iterator[Process]:
     """Yields all processes that may be seen."""
-    try:
-        names = os.listdir(processes)  # noqa: PTH208 names are wanted
-    except FileNotFoundError:  # a system without that folder
-        return
-    for pid in map(int, filter(str.isdecimal, names)):
+    for pid in map(int, filter(str.isdecimal, _names(str(processes)))):
         found = _read_status(pid, processes)
         if found is not None:
             yield found
@@ -159,24 +148,18 @@ def threads(pids: Iterable[int], processes: Path = PROCESSES) -> int:
 
 
 def _read_status(pid: int, processes: Path) -> Process | None:
-    try:
-        number = os.open(f"{processes}/{pid}/status", os.O_RDONLY)
-    except OSError:
+    # By this file and not by `stat`, in which the name of the program may hold spaces and parentheses of its own.
+    told = dict(_FIELD.findall(_content(f"{processes}/{pid}/status")))
+    if len(told) < 4:  # it has ended
         return None
-    try:
-        told = dict(_FIELD.findall(os.read(number, _READ_STATUS)))
-    except ProcessLookupError:
-        return None
-    finally:
-        os.close(number)
-    if told.keys() != {b"State", b"Uid", b"Threads"}:
-        return None
-    return Process(pid, int(told[b"Uid"]), int(told[b"Threads"]), told[b"State"] not in (b"Z", b"X"))
+    lives = told[b"State"] not in (b"Z", b"X")
+    return Process(pid, int(told[b"PPid"]), int(told[b"Uid"]), int(told[b"Threads"]), lives)
 
 
 def end_survivors(scratch: str, user: int | None) -> None:
     """Ends what has `scratch` for its folder of temporary files, or is of this `user`; again until there is none, for a second or two."""
     for _ in range(_PASSES):
+        # By their environment: a process that was moved to another session or parent still has the one that it began with.
         left = set(_find_marked(scratch))
         if user is not None:
             left |= {process.pid for process in every() if process.user == user and process.lives}

@@ -11,9 +11,9 @@ from types import MappingProxyType, TracebackType
 from typing import Any, Literal, TypeAlias, TypeGuard, TypeVar
 
 from evolve.sandbox.channel import Channel, Conversation, explain_signal
+from evolve.sandbox.jail import PATH
 from evolve.sandbox.output import readable
-from evolve.sandbox.status import Completed, SessionFailed, SessionUsage, Status, attribute_failures
-from evolve.sandbox.template_process import PATH, SessionReport, TemplateLost
+from evolve.sandbox.status import Completed, SessionFailed, SessionReport, SessionUsage, Status, TemplateLost
 from evolve.sandbox.timing import (
     NATIVE_BLOCK,
     Native,
@@ -80,7 +80,7 @@ class Session:
         clock: Callable[[], ProcessClock] = _refuse_clock,
     ) -> None:
         self.usage = SessionUsage()
-        self._dialogue = Conversation(channel, end, seconds)
+        self._dialogue = Conversation(self, channel, end, seconds)
         self._limits = limits
         self._seconds = seconds
         self._job = job
@@ -118,7 +118,7 @@ class Session:
         than one; the program has all the arguments at once. Raises as `call` does; one call that fails is the failure of all."""
         answers = self._ask("call", f"{function}()", ["map", function, list(calls)], seconds)
         if type(answers) is not list or len(answers) != len(calls):
-            raise SessionFailed(Status.BAD_JSON, f"what came of {function}() is not of the form in which that comes")
+            raise self._malformed(f"{function}()")
         return answers
 
     def run(self, argv: Sequence[str], *, input: str = "", seconds: float | None = None) -> Completed:
@@ -130,12 +130,12 @@ class Session:
     def build(self, argv: Sequence[str], *, input: str = "", seconds: float | None = None) -> Completed:
         """Runs a command that must succeed, such as a compiler: whatever else comes of it is BUILD_FAILED, with its last words. Only
         time is counted as always."""
-        with attribute_failures(self):
-            completed = _as_build(lambda: self._run_command("build", argv, input, seconds))
-            if completed.code == 0:
-                return completed
-            words = _format_words(f"{completed.stderr.strip()}\n{completed.stdout.strip()}")
-            raise SessionFailed(Status.BUILD_FAILED, f"{argv[0]} failed with exit code {completed.code}{words}")
+        completed = _as_build(lambda: self._run_command("build", argv, input, seconds))
+        if completed.code == 0:
+            return completed
+        words = _format_words(f"{completed.stderr.strip()}\n{completed.stdout.strip()}")
+        message = f"{argv[0]} failed with exit code {completed.code}{words}"
+        raise SessionFailed(Status.BUILD_FAILED, message, session=self)
 
     def keep(self, names: Sequence[str], *, claimed: bool = False) -> dict[str, bytes]:
         """Returns the content of files that builds have left in the candidate's folder, together no more than an answer may have. One that is not
@@ -143,13 +143,12 @@ class Session:
         not there is left out, and one that is no ordinary file is NO_ENTRY."""
         wanted = check_names(names)
         request = ["keep", wanted, self._limits.result, claimed]
-        with attribute_failures(self):
-            if claimed:
-                found = self._ask("run", "keeping files", request, None)
-            else:
-                found = _as_build(lambda: self._ask("build", "keeping files", request, None))
-            if not _is_kept(found, wanted, claimed):
-                raise SessionFailed(Status.BAD_JSON, "what was kept is not of the form in which that comes")
+        if claimed:
+            found = self._ask("run", "keeping files", request, None)
+        else:
+            found = _as_build(lambda: self._ask("build", "keeping files", request, None))
+        if not _is_kept(found, wanted, claimed):
+            raise self._malformed("keeping files")
         return found
 
     def place(self, files: Mapping[str, bytes]) -> None:
@@ -217,14 +216,15 @@ class Session:
         words = check_command(argv, text, self._limits.file_size)
         answer = self._ask(kind, words[0], ["run", words, text, most, self._limits.log], seconds)
         if type(answer) is not list or list(map(type, answer)) != [int, str, str, int, float]:
-            raise SessionFailed(Status.BAD_JSON, f"what came of {words[0]} is not of the form in which that comes")
+            raise self._malformed(words[0])
         code, output, errors, size, cpu_seconds = answer
         if size > most:
-            raise SessionFailed(Status.RESULT_TOO_LARGE, f"{words[0]} printed {size} bytes; {most} are allowed")
+            message = f"{words[0]} printed {size} bytes; {most} are allowed"
+            raise SessionFailed(Status.RESULT_TOO_LARGE, message, session=self)
         if code < 0:
             failure = explain_signal(-code, cpu_seconds, self._seconds)
             message = f"{words[0]}: {failure.message}{_format_words(readable(errors))}"
-            raise SessionFailed(failure.status, message, failure.signal)
+            raise SessionFailed(failure.status, message, failure.signal, self)
         return Completed(code, readable(output), readable(errors))
 
     def _ask(self, kind: str, what: str, request: list[Any], seconds: float | None, file: int = -1) -> Any:
@@ -237,11 +237,17 @@ class Session:
             )
         if self._job == "build" and kind != "build":
             raise SandboxError(f"a {kind} in a session that is for a build alone. Try: {kind} in another session")
-        with attribute_failures(self):
-            self._dialogue.check()
-            payload = pieces(request)
-            self._reached = kind
-            return self._dialogue.ask(payload, what, seconds, file=file)
+        self._dialogue.check()
+        payload = pieces(request)
+        # Before it is sent: a request that fails may have run code of the program all the same.
+        self._reached = kind
+        return self._dialogue.ask(payload, what, seconds, file=file)
+
+    def _malformed(self, what: str) -> SessionFailed:
+        """Returns the failure of an answer that no honest process sends."""
+        return SessionFailed(
+            Status.BAD_JSON, f"what came of {what} is not of the form in which that comes", session=self
+        )
 
     def _start_watch(self, what: str) -> Stopwatch:
         """Returns the session's stopwatch, which is made when it is first needed."""
@@ -252,13 +258,12 @@ class Session:
             )
         if self._dialogue.closed:
             raise SandboxError("a timed call in a session that is over. Try: call inside its `with` block")
-        with attribute_failures(self):
-            self._dialogue.check()
-            if self._watch is None:
-                try:
-                    self._watch = Stopwatch(self, self._dialogue, self._clock())
-                except (ProcessEnded, TemplateLost):
-                    self._dialogue.miss(what)
+        self._dialogue.check()
+        if self._watch is None:
+            try:
+                self._watch = Stopwatch(self._dialogue, self._clock())
+            except (ProcessEnded, TemplateLost):
+                self._dialogue.miss(what)
         return self._watch
 
     def _share(self, position: int, window: Window) -> list[Any]:
@@ -315,7 +320,7 @@ def _as_build(act: Callable[[], T]) -> T:
     except SessionFailed as failure:
         if failure.status not in _FAILED_BUILD:
             raise
-        raise SessionFailed(Status.BUILD_FAILED, failure.message, failure.signal) from None
+        raise SessionFailed(Status.BUILD_FAILED, failure.message, failure.signal, failure.session) from None
 
 
 def _is_kept(value: Any, wanted: Sequence[str], claimed: bool) -> TypeGuard[dict[str, bytes]]:

@@ -2,8 +2,6 @@
 
 A session ends in exactly one of these; `evolve.sandbox.session` says what each means for the program."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -38,6 +36,22 @@ class SessionUsage:
     log: str = ""
 
 
+@dataclass(slots=True)
+class SessionReport:
+    """The template's report of a session: the exit code (negative: the signal), whether the process had to be ended, and what it
+    and all that it started have used. `exceeded`: what it had too much of, in words. `problem`: why it could not be confined,
+    and so never ran a line of the program. `late`: seconds from the worker's word to its beginning."""
+
+    code: int
+    killed: bool
+    cpu_seconds: float
+    peak_bytes: int
+    strays: int
+    exceeded: str = ""
+    problem: str = ""
+    late: float = 0.0
+
+
 @dataclass(frozen=True, slots=True)
 class Completed:
     """Result of a command: its exit code, and the texts that it printed. All of it is the command's own word."""
@@ -50,22 +64,20 @@ class Completed:
 class SessionFailed(Exception):
     """A call that gave no answer. `message` is the candidate's traceback where its code raised, else one line; `session` is whose call it was."""
 
-    def __init__(self, status: Status, message: str, signal: int | None = None) -> None:
+    def __init__(self, status: Status, message: str, signal: int | None = None, session: object = None) -> None:
         super().__init__(status, message, signal)
         self.status = status
         self.message = message
         self.signal = signal
-        self.session: object = None
+        self.session = session
 
     def __str__(self) -> str:
         return f"{self.status}: {self.message}"
 
 
-@contextmanager
-def attribute_failures(session: object) -> Iterator[None]:
-    """Makes failures inside the block those of this session."""
-    try:
-        yield
-    except SessionFailed as failure:
-        failure.session = session
-        raise
+class TemplateLost(Exception):
+    """The template does not answer, or not as it should."""
+
+
+class TemplateLate(TemplateLost):
+    """The template is there and does not answer in time, though nothing has stopped it."""

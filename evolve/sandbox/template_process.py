@@ -12,23 +12,21 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from evolve.sandbox import processes
-from evolve.sandbox.inner.fresh import BOOTSTRAP
+from evolve.sandbox.inner import BOOTSTRAP
 from evolve.sandbox.inner.numeric import VARIABLES
 from evolve.sandbox.inner.scratch import NAME, remove_tree
-from evolve.sandbox.jail import Jail
+from evolve.sandbox.jail import PATH, Jail
 from evolve.sandbox.machine.identity import Identity, can_choose, is_root_for_good, take
 from evolve.sandbox.means import Means
 from evolve.sandbox.output import readable
 from evolve.sandbox.policy import EVERY, Devices, jail_for
+from evolve.sandbox.status import SessionReport, TemplateLate, TemplateLost
 from evolve.sandbox.walls.root import SCRATCH
 from evolve.types import Limits, SandboxError
 
-PATH = "/usr/local/bin:/usr/bin:/bin"
-"""Where programs are, for candidates of a worker that was not told."""
 _PASSED = ("PATH", "LD_LIBRARY_PATH", "TZ", "CUDA_VISIBLE_DEVICES")
 _INSTALL = (
     "install what is missing for that Python (torch: `pip install 'evolve[torch]'`), or correct `sandbox.preload`"
@@ -44,7 +42,7 @@ if sys.platform == "linux":
     if kind >= 0 and not kind & drawn and system.personality(kind | drawn) >= 0:
         os.execv(sys.orig_argv[0], sys.orig_argv)
 told = json.load(sys.stdin)
-load(told["engine"], "evolve.sandbox.inner.outer").main(told["control"], told["jail"])
+load(told["engine"], "evolve.sandbox.inner.template").main(told["control"], told["jail"])
 """
 _START_SECONDS = 120.0
 _PATIENCE = 2.0
@@ -53,30 +51,6 @@ _CLEANING = 8.0
 _REMOVING = 5.0
 _MESSAGE = 1 << 12
 _SHOWN = 1500
-
-
-class TemplateLost(Exception):
-    """The template does not answer, or not as it should."""
-
-
-class TemplateLate(TemplateLost):
-    """The template is there and does not answer in time, though nothing has stopped it."""
-
-
-@dataclass(frozen=True, slots=True)
-class SessionReport:
-    """The template's report of a session: the exit code (negative: the signal), whether the process had to be ended, and what it
-    and all that it started have used. `exceeded`: what it had too much of, in words. `problem`: why it could not be confined,
-    and so never ran a line of the program. `late`: after how many seconds the template began it."""
-
-    code: int
-    killed: bool
-    cpu_seconds: float
-    peak_bytes: int
-    strays: int
-    exceeded: str = ""
-    problem: str = ""
-    late: float = 0.0
 
 
 def clean_environment(worker: Mapping[str, str], scratch: str, visible: Sequence[str] | None = None) -> dict[str, str]:
@@ -218,6 +192,7 @@ class TemplateProcess:
             self._process.wait()
         if self._process.returncode:
             processes.end_survivors(os.path.join(self._home, NAME), self._identity.number if self._identity else None)
+        # The identity is given back last, when nothing that bears it is left.
         assert self._process.stderr is not None
         self._process.stderr.close()
         remove_tree(self._home, _REMOVING)

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 
 from evolve.sandbox.channel import Conversation, memory_file
 from evolve.sandbox.processes import PROCESSES, descendants, thread_states, threads_sleep
-from evolve.sandbox.status import SessionFailed, Status, attribute_failures
+from evolve.sandbox.status import SessionFailed, Status
 from evolve.sandbox.wire import ARRAY_TYPES
 from evolve.types import SandboxError
 
@@ -173,6 +173,7 @@ class ProcessClock:
     def read(self) -> int:
         """Nanoseconds, when the process has come to rest; those up to now, where it goes on working."""
         pids = self._pids()
+        # A process that has just answered is still on its way into the wait for the next request.
         before = self._total(pids)
         for _ in range(_READINGS):
             now = self._total(pids)
@@ -189,6 +190,7 @@ class ProcessClock:
             pids = self._pids()
             moving = [pid for pid in pids if not _RESTING.issuperset(thread_states(pid))]
             # What is started while others are stopped is found in the next round: the last one finds nothing new.
+            # Twice the same processes, none of which moves: one look could miss a fork between two reads.
             if not moving and pids == known:
                 self._await_sleep(pids)
                 self._held = self.read()
@@ -286,10 +288,9 @@ class Timed:
 
 
 class Stopwatch:
-    """Stopwatch of one `session`, whose failures it raises."""
+    """Stopwatch of one session, whose failures it raises."""
 
-    def __init__(self, session: object, dialogue: Conversation, clock: ProcessClock) -> None:
-        self._session = session
+    def __init__(self, dialogue: Conversation, clock: ProcessClock) -> None:
         self._dialogue = dialogue
         self._clock = clock
         # The reading up to which all processor time was told.
@@ -341,13 +342,12 @@ class Stopwatch:
 
     @contextmanager
     def _following(self, what: str) -> Iterator[None]:
-        with attribute_failures(self._session):
-            try:
-                yield
-            except ProcessEnded:
-                self._dialogue.miss(what)
-            except Unstoppable:
-                self._dialogue.fail(SessionFailed(Status.TIMEOUT, f"the program cannot be stopped ({what})"))
+        try:
+            yield
+        except ProcessEnded:
+            self._dialogue.miss(what)
+        except Unstoppable:
+            self._dialogue.fail(SessionFailed(Status.TIMEOUT, f"the program cannot be stopped ({what})"))
 
 
 def _woken(what: str) -> SessionFailed:

@@ -167,6 +167,7 @@ def _decode(payload: memoryview) -> Any:
         raise WireError(f"nested deeper than {DEPTH} levels") from error
     except ValueError as error:
         raise WireError(str(error)) from error
+    # Bytes that nobody reads would be a place for words that no check has seen.
     if blobs.offset != len(payload):
         raise WireError("the message has bytes that belong to no array")
     _check(value)
@@ -218,6 +219,7 @@ class _Blobs:
         if not _is_shape(shape) or (0 in shape and math.prod(filter(None, shape)) > _EMPTY_ROWS):
             raise WireError("an array has an impossible shape")
         content = self._next(ARRAY_TYPES[name] * math.prod(shape))
+        # numpy takes any byte for a truth value, and then compares it with others as the byte that it is.
         if name == "bool" and content.strip(b"\0\1"):
             raise WireError("an array of truth values holds something else")
         try:

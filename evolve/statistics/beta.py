@@ -13,6 +13,7 @@ def incomplete_beta(x: float, a: float, b: float) -> float:
     """Returns the probability that a Beta(a, b) variable is at most `x` (I_x(a, b); the continued fraction of https://dlmf.nist.gov/8.17#v)."""
     if not 0.0 < x < 1.0:
         return float(x >= 1.0)
+    # The fraction converges fast on this side of the mean alone; the other side is its mirror image.
     if x > (a + 1.0) / (a + b + 2.0):
         return 1.0 - incomplete_beta(1.0 - x, b, a)
     scale = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log1p(-x)

@@ -1,4 +1,4 @@
-"""Intervals of medians of few noisy values, of the log ratios of pairs above all.
+"""Intervals of medians of few noisy values, of the log ratios of pairs above all, and exact intervals and tests of counts.
 
 A bootstrap over pairs asks what the median would be of values drawn anew from those that there are. For a median that needs no drawing: the chance of each
 value to be it is known (Efron 1979, https://doi.org/10.1214/aos/1176344552). So the standard error is that of infinitely many draws, and equal values give equal answers. The limits are not the bootstrap's
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
-from evolve.statistics.beta import binomial_at_most, incomplete_beta, student_quantile
+from evolve.statistics.beta import beta_quantile, binomial_at_most, incomplete_beta, student_quantile
 from evolve.statistics.pools import PRIOR_DEGREES
 
 LEVEL = 0.95
@@ -53,8 +53,7 @@ def median_interval(values: Sequence[float], level: float = LEVEL) -> Interval:
     The limits are order statistics, interpolated between two (Hettmansperger and Sheather 1986, https://doi.org/10.1016/0167-7152(86)90021-0), and assume nothing about the distribution. Where even the
     smallest and the largest value do not enclose the median often enough (fewer than 6 values at 95 %), they are those of Student's t around the mean, which assume that the values are spread about
     symmetrically. The standard error is the bootstrap's (Maritz and Jarrett 1978, https://doi.org/10.1080/01621459.1978.10480027)."""
-    if not 0.0 < level < 1.0:
-        raise ValueError(f"the level of an interval is between 0 and 1, got {level!r}")
+    _check_level(level)
     if len(values) < 2 or not all(map(math.isfinite, values)):
         raise ValueError(f"an interval needs at least two finite values, got {len(values)}: {list(values[:5])}")
     ordered = sorted(map(float, values))
@@ -64,8 +63,14 @@ def median_interval(values: Sequence[float], level: float = LEVEL) -> Interval:
     return Interval(estimate, min(low, estimate), max(high, estimate), count, _error_of_median(ordered), level)
 
 
+def _check_level(level: float) -> None:
+    if not 0.0 < level < 1.0:
+        raise ValueError(f"the level of an interval is between 0 and 1, got {level!r}")
+
+
 def _limits(ordered: Sequence[float], level: float) -> tuple[float, float]:
     count = len(ordered)
+    # Even the smallest and the largest value are too near to each other: only an assumption helps.
     if 2.0 * 0.5**count > 1.0 - level:
         mean = math.fsum(ordered) / count
         squares = math.fsum((value - mean) ** 2 for value in ordered)
@@ -131,3 +136,25 @@ def zero_floor(estimates: Sequence[float], level: float = LEVEL) -> float:
     if count < 2:
         raise ValueError(f"a floor needs at least two runs of a program against itself, got {count}")
     return student_quantile(level, count) * math.sqrt(math.fsum(one**2 for one in estimates) / count)
+
+
+def clopper_pearson(successes: int, trials: int, level: float = LEVEL) -> Interval:
+    """Returns the share of successes and its exact interval, which encloses the truth at least as often as it says (Clopper and Pearson 1934, https://doi.org/10.1093/biomet/26.4.404).
+    Raises `ValueError` for counts that cannot be."""
+    if not (0 <= successes <= trials and trials > 0):
+        raise ValueError(f"successes are between 0 and the number of trials, got {successes} of {trials}")
+    _check_level(level)
+    tail, failures = (1.0 - level) / 2.0, trials - successes
+    low = beta_quantile(tail, successes, failures + 1) if successes else 0.0
+    high = beta_quantile(1.0 - tail, successes + 1, failures) if failures else 1.0
+    share = successes / trials
+    return Interval(share, low, high, trials, math.sqrt(share * (1.0 - share) / trials), level)
+
+
+def mcnemar(first_only: int, second_only: int) -> float:
+    """Returns the probability of such a disagreement of two equally good programs that answered the same questions, from how many
+    only the one and only the other had right (McNemar 1947, https://doi.org/10.1007/BF02295996, exact). Raises `ValueError` for a negative count."""
+    if min(first_only, second_only) < 0:
+        raise ValueError(f"counts are not negative, got {first_only} and {second_only}")
+    trials = first_only + second_only
+    return min(1.0, 2.0 * binomial_at_most(min(first_only, second_only), trials, 0.5))

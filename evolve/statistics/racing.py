@@ -57,6 +57,7 @@ class Race:
         if not self.wanted:
             raise ValueError(f"the race has ended after {len(self._values)} values. Try: add while `wanted` is not 0")
         self._values.append(value)
+        # Between two looks nothing is decided, for each decision spends some of the error.
         if len(self._values) in self._looks:
             self._look()
 

@@ -31,7 +31,7 @@ from evolve.types import (
 )
 
 PROMISING = 8
-"""Elites among which partners are drawn: a model that is to join two programs needs two good ones."""
+"""The best elites, among which all are drawn. An archive is full of variations of weak programs, of which a model makes nothing good."""
 RELATED = 100
 """Generations in which a program counts as an ancestor."""
 
@@ -87,12 +87,12 @@ class ModelParents:
         return STAGNATION if overdue and (self._fruitless - self._stagnation) % 2 == 0 else ""
 
     def list_elites(self, view: View) -> list[Elite]:
-        """Returns an elite of each program, of all islands, the best first."""
+        """Returns the best elites of all islands, one of each program, the best first."""
         every = sorted(view.archive.elites(), key=lambda elite: (elite.violation, -elite.fitness, elite.record))
         found: dict[ProgramId, Elite] = {}
         for elite in every:
             found.setdefault(elite.program, elite)
-        return list(found.values())
+        return list(islice(found.values(), PROMISING))
 
     def draw_parent(self, elites: Sequence[Elite], rng: Generator) -> RecordId:
         """Draws a parent by the law of the reason; `elites` as `list_elites` returns them, at least one."""
@@ -118,7 +118,7 @@ class ModelParents:
             and parent not in _list_ancestors(view.history, elite.record)
             and frozenset((parent, elite.record)) not in self._crossed
         ]
-        return _draw_by_rank(able[:PROMISING], count, rng)
+        return _draw_by_rank(able, count, rng)
 
     def draw_inspirations(
         self, parents: Sequence[RecordId], elites: Sequence[Elite], count: int, rng: Generator

@@ -2,7 +2,7 @@
 
 Whatever is wrong with one is one `TaskError` that names the file, the key, what was got and what to do."""
 
-from evolve.evaluation.version import READMES, deciding
+from evolve.evaluation.provenance import READMES, deciding
 from evolve.task.folders import find, is_bundled, is_name, list_bundled, list_tasks, name_of, place_of_bundled
 from evolve.task.loader import load
 from evolve.task.verifier import CERTIFICATE, PROOF_SCRIPT, check_proof, proof_script, read_sentence

@@ -5,6 +5,8 @@ appears whole or not at all."""
 
 import re
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from evolve.atomic_write import atomic_write
@@ -184,19 +186,26 @@ def _copy(source: Path, target: Path) -> Path:
         )
     if target.suffix == ".py":
         raise TaskError(f"a task is written as a folder, got {str(target)!r}. Try: name the folder")
+    with write_folder(target) as made:
+        if source.is_dir():
+            shutil.copytree(source, made, ignore=_LEFT_OUT, copy_function=shutil.copyfile)
+        else:
+            made.mkdir()
+            shutil.copyfile(source, made / ONE_FILE)
+    return target
+
+
+@contextmanager
+def write_folder(target: Path, *, replace: bool = False) -> Iterator[Path]:
+    """Yields the path at which a task is to be written; it appears at `target` when the body has ended, whole or not at all. Raises `TaskError`."""
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with atomic_write(target) as made:
-            if source.is_dir():
-                shutil.copytree(source, made, ignore=_LEFT_OUT, copy_function=shutil.copyfile)
-            else:
-                made.mkdir()
-                shutil.copyfile(source, made / ONE_FILE)
+        with atomic_write(target, replace=replace) as made:
+            yield made
     except OSError as error:
         raise TaskError(
             f"the task cannot be written to {str(target)!r}: {error.strerror or error}. Try: name a place that you may write to"
         ) from error
-    return target
 
 
 def list_files(task: Path) -> tuple[str, ...]:

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
 
-from evolve.task.schema import SandboxTable
-from evolve.task.values import format_size
+from evolve.task.schema import SandboxTable, format_size
 from evolve.types import Grants, Limits
 
 _TOLD = ("scratch", "file_size", "tasks")

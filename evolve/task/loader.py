@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from evolve import prompts
-from evolve.evaluation.version import task_version
+from evolve.evaluation.provenance import task_version
 from evolve.task import one_file
 from evolve.task.folders import TASK_FILE, find, name_of
 from evolve.task.grants import make_limits
@@ -239,6 +239,7 @@ def _suggest(declared: Mapping[str, Scalar]) -> str:
 
 
 def _convert(name: str, declared: Scalar, value: Scalar) -> Scalar:
+    # `--set points=1` and `points=1.0` are one task: the version covers parameters, with their types.
     if isinstance(declared, float) and type(value) is int:
         return float(value)
     if isinstance(value, float) and not math.isfinite(value):

@@ -4,7 +4,6 @@ below.
 A candidate gets the blocks and nothing else: what a block takes from the rest of the file is an error, with its line, when the task is loaded."""
 
 import ast
-import builtins
 import io
 import re
 import sys
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from evolve.edits.blocks import END, START
+from evolve.edits.python_names import Names, list_imported, start
 from evolve.types import TaskError
 
 SEED = "seed.py"
@@ -141,63 +141,37 @@ def _check_alone(path: Path, block: _Block) -> None:
 
 def _check_names(path: Path, tree: ast.Module, blocks: Sequence[_Block]) -> None:
     """Raises `TaskError` for the first name that the program uses and only the rest of the file makes."""
-    program: list[ast.AST] = []
-    outside: dict[str, ast.stmt] = {}
+    inside, makers = list[ast.stmt](), dict[str, ast.stmt]()
     for statement in tree.body:
         if any(block.holds(statement.lineno) for block in blocks):
-            program += ast.walk(statement)
-            continue
-        # Names within a function are its own.
-        is_scope = isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
-        for node in [statement] if is_scope else ast.walk(statement):
-            outside |= {name: statement for name in _bound_names(node) if name not in outside}
-    # A name that the program binds anywhere may be meant wherever it stands: only what is surely wrong is refused.
-    known = {name for node in program for name in _bound_names(node)} | set(dir(builtins))
-    uses = [
-        (node.lineno, node.id) for node in program if isinstance(node, ast.Name) and node.id in outside.keys() - known
-    ]
-    for line, name in sorted(uses):
-        maker = outside[name]
-        is_import = isinstance(maker, ast.Import | ast.ImportFrom)
-        remedy = f"move {name!r} into the block, or give it to the program as an argument"
+            inside.append(statement)
+        else:
+            for name in Names(ast.Module([statement], [])).module.bindings:
+                makers.setdefault(name, statement)
+    # A name that nothing makes is left to the evaluation: only what is surely wrong is refused.
+    program = Names(ast.Module(inside, []))
+    missing = [one for one in program.list_unbound() if one.id in makers]
+    if missing:
+        first = min(missing, key=start)
+        maker = makers[first.id]
+        remedy = f"move {first.id!r} into the block, or give it to the program as an argument"
+        if isinstance(maker, ast.Import | ast.ImportFrom):
+            remedy = f"write `{ast.unparse(maker)}` inside the block"
         raise TaskError(
-            f"{path}:{line}: the program uses {name!r}, which line {maker.lineno} makes outside its block: a candidate gets the "
-            f"block alone. Try: {f'write `{ast.unparse(maker)}` inside the block' if is_import else remedy}"
+            f"{path}:{first.lineno}: the program uses {first.id!r}, which line {maker.lineno} makes outside its block: a candidate gets the "
+            f"block alone. Try: {remedy}"
         )
-
-
-def _bound_names(node: ast.AST) -> list[str]:
-    """Returns the names that one node of a syntax tree binds."""
-    match node:
-        case ast.Import() | ast.ImportFrom():
-            return [alias.asname or alias.name.partition(".")[0] for alias in node.names]
-        case ast.Name(ctx=ast.Store()):
-            return [node.id]
-        case ast.arg():
-            return [node.arg]
-        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
-            return [node.name]
-        case ast.ExceptHandler() | ast.MatchAs() | ast.MatchStar():
-            return [node.name] if node.name else []
-    return []
 
 
 def _check_neighbours(path: Path, tree: ast.Module) -> None:
     """Raises `TaskError` where another file of the folder is imported: the version of a task in one file covers no other."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            modules = [alias.name.partition(".")[0] for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            modules = [(node.module or "").partition(".")[0]]
-        else:
-            continue
-        for module in modules:
-            is_beside = module not in sys.stdlib_module_names and (path.parent / f"{module}.py").is_file()
-            if is_beside or not module:
-                raise TaskError(
-                    f"{path}:{node.lineno}: a task in one file imports no other file of its folder, got `{ast.unparse(node)}`. "
-                    "Try: move the code here, or make the task a folder (`evolve task new NAME` writes one)"
-                )
+    for node, module in list_imported(tree):
+        is_beside = module not in sys.stdlib_module_names and (path.parent / f"{module}.py").is_file()
+        if is_beside or not module:
+            raise TaskError(
+                f"{path}:{node.lineno}: a task in one file imports no other file of its folder, got `{ast.unparse(node)}`. "
+                "Try: move the code here, or make the task a folder (`evolve task new NAME` writes one)"
+            )
 
 
 def _read_settings(path: Path, text: str) -> dict[str, Any]:

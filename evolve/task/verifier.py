@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from evolve.edits.python_names import list_imported
 from evolve.types import Task, TaskError
 
 FUNCTION = "proven"
@@ -119,13 +120,12 @@ def run_proof(folder: Path, seconds: float = _SECONDS) -> Proof:
 
 
 def _find_faults(tree: ast.Module) -> Iterator[str]:
-    for node in ast.walk(tree):
-        for module in _imports(node):
-            if module not in sys.stdlib_module_names:
-                yield (
-                    f"line {getattr(node, 'lineno', 0)} imports {module or 'a neighbour'!r}, and a verifier runs with the standard library alone. "
-                    "Try: write what it needs into it"
-                )
+    for node, module in list_imported(tree):
+        if module not in sys.stdlib_module_names:
+            yield (
+                f"line {node.lineno} imports {module or 'a neighbour'!r}, and a verifier runs with the standard library alone. "
+                "Try: write what it needs into it"
+            )
     definitions = ast.Import | ast.ImportFrom | ast.FunctionDef | ast.ClassDef | ast.Assign | ast.AnnAssign
     for statement in tree.body:
         is_text = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
@@ -135,11 +135,3 @@ def _find_faults(tree: ast.Module) -> Iterator[str]:
         yield f"a verifier has no function {FUNCTION}(certificate, parameters). Try: write it; it returns the exact fitness"
     if not _sentence_of(tree):
         yield f'a verifier says what it proves. Try: write {SENTENCE} = "..."'
-
-
-def _imports(node: ast.AST) -> list[str]:
-    if isinstance(node, ast.Import):
-        return [alias.name.partition(".")[0] for alias in node.names]
-    if isinstance(node, ast.ImportFrom):
-        return ["" if node.level else (node.module or "").partition(".")[0]]
-    return []

@@ -3,7 +3,11 @@
 A suite checks what the engine relies on by the promises of `evolve.protocols`, such as that equal inputs give equal answers. A broken promise is
 an `AssertionError` that says which."""
 
-from evolve.rehearsal import (
+from evolve.testing.evaluators import check_evaluator
+from evolve.testing.executors import check_executor
+from evolve.testing.models import check_model
+from evolve.testing.operators import check_model_operator, check_operator, rehearse_proposal
+from evolve.testing.rehearsal import (
     OPERATORS,
     OPTIMUM,
     Answer,
@@ -16,10 +20,6 @@ from evolve.rehearsal import (
     rehearsed_step,
     rehearsed_task,
 )
-from evolve.testing.evaluators import check_evaluator
-from evolve.testing.executors import check_executor
-from evolve.testing.models import check_model
-from evolve.testing.operators import check_model_operator, check_operator, rehearse_proposal
 from evolve.testing.strategies import check_strategy
 from evolve.testing.trackers import check_tracker, rehearse_tracking
 

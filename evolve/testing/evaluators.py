@@ -5,7 +5,7 @@ import math
 from collections.abc import Callable, Sequence
 
 from evolve.protocols import Evaluator
-from evolve.rehearsal import rehearsed_task
+from evolve.testing.rehearsal import rehearsed_task
 from evolve.types import Stage, Task
 
 FUNCTIONS = frozenset({"certify", "fingerprint", "draw"})

@@ -24,6 +24,7 @@ def check_executor(make: Callable[[], Executor], jobs: Mapping[str, bytes], seco
         assert executor.capacity(Needs()) > 0, "no job can ever run"
         assert executor.capacity(_IMPOSSIBLE) == 0, f"a stage that needs {_IMPOSSIBLE.gpus:,} GPUs would wait for ever"
         futures = {job_id: executor.submit(job_id, job) for job_id, job in jobs.items()}
+        # In the middle of them: jobs of workers that end now must be run by the one that stays.
         executor.resize(1)
         for job_id, future in futures.items():
             _check_report(job_id, future, seconds)

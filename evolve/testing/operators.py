@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from evolve.protocols import Operator
-from evolve.rehearsal import Answer, Heard, ScriptedModel, rehearsed_step
+from evolve.testing.rehearsal import Answer, Heard, ScriptedModel, rehearsed_step
 from evolve.types import (
     PURPOSES,
     Child,
@@ -105,6 +105,7 @@ def _propose(
     operator: Operator, program: Program, seed: int, answer: Answer | None = None, traits: Traits | None = None
 ) -> tuple[Sequence[Child] | None, Sequence[Heard]]:
     """Returns the children, None where it ended with an error that it may end with; and the questions to the model, which there is where it has an answer."""
+    # More answers than a proposal asks for, with repairs and samples: one too few would end it with an error of the script.
     model = None if answer is None else ScriptedModel(*[answer] * 8)
     try:
         children = rehearse_proposal(operator, program, seed, model, traits)

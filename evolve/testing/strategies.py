@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from types import MappingProxyType
 
 from evolve.protocols import Strategy
-from evolve.rehearsal import OPERATORS, Rehearsal, RehearsedHistory
-from evolve.types import FAILURES, Action, Event, Measure, ProgramId, Propose, Rearrange, Selection, Traits, Wait
+from evolve.testing.rehearsal import OPERATORS, Rehearsal, RehearsedHistory
+from evolve.types import FAILURES, Action, Event, Measure, ProgramId, Propose, Selection, Traits, Wait
 
 IN_FLIGHT = 3
 NEEDS: Mapping[str, Traits] = MappingProxyType({"second": Traits(takes_failures=True), "third": Traits(parents=2)})
@@ -72,9 +72,7 @@ def _replay(make: Callable[[Sequence[str]], Strategy], events: Sequence[Event]) 
 
 
 def _act(rehearsal: Rehearsal, action: Action) -> None:
-    if isinstance(action, Rearrange):
-        rehearsal.rearrange(action)
-    elif not isinstance(action, Wait):
+    if not isinstance(action, Wait):
         rehearsal.start(action)
     if isinstance(action, Wait) or len(rehearsal.pending) >= IN_FLIGHT:
         rehearsal.finish()
@@ -88,14 +86,6 @@ def _check_action(action: Action, rehearsal: Rehearsal, quarantined: Set[Program
         case Measure(about=about, program=program):
             assert about in known, f"it measures record {about}, but there are {len(known)}"
             assert rehearsal.history.program_id(about) == program, f"record {about} does not hold the program {program}"
-        case Rearrange(island=island, records=records):
-            islands = rehearsal.archive.settings.islands
-            assert 0 <= island < islands, f"it names island {island}, but there are {islands}"
-            assert set(records) <= set(known), f"it arranges records {records}, but there are {len(known)}"
-            assert len(set(records)) == len(records), f"it arranges a record twice: {records}"
-            assert all(map(rehearsal.archive.accepts, records)), (
-                f"it arranges records {records}, of which some failed or are quarantined"
-            )
         case Propose(selection=selection):
             _check_selection(selection, rehearsal, quarantined)
 

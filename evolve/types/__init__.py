@@ -7,6 +7,5 @@ from evolve.types.evaluation import *
 from evolve.types.events import *
 from evolve.types.program import *
 from evolve.types.prompt import *
-from evolve.types.record import *
 from evolve.types.task import *
 from evolve.types.tracking import *

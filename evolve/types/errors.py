@@ -111,6 +111,7 @@ def without_remedy(message: str) -> str:
 def did_you_mean(got: str, known: Iterable[str]) -> str:
     """Returns ` Did you mean 'x'?` for the nearest known name, else ` Known: a, b.`; empty when nothing is known."""
     names = sorted(known)
+    # The nearest alone: a list of guesses hides the one that was meant.
     near = difflib.get_close_matches(got, names, n=1)
     if near:
         return f" Did you mean {near[0]!r}?"

@@ -8,13 +8,12 @@ from enum import StrEnum
 from numbers import Real
 from typing import Any, Literal
 
-from evolve.types.task import Scalar
+from evolve.types.program import Scalar
 
 __all__ = [
     "Description",
     "FAILURES",
     "NOBODYS_FAULT",
-    "REPEATABLE",
     "Carried",
     "Evaluation",
     "Level",
@@ -53,10 +52,6 @@ class Outcome(StrEnum):
     BELOW_THRESHOLD = "below_threshold"
     SCREENED = "screened"
     INTERNAL = "internal"
-
-
-REPEATABLE = frozenset({Outcome.OK, Outcome.WRONG, Outcome.INVALID, Outcome.BUILD_FAILED})
-"""Outcomes that say what a program is; one that crashed or was too slow may do better where less else is running."""
 
 
 FAILURES = frozenset(

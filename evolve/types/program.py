@@ -1,4 +1,4 @@
-"""Programs and texts: immutable, and named by the hash of what they hold."""
+"""Programs and texts, immutable and named by the hash of what they hold, and the other names that values refer to each other by."""
 
 import hashlib
 import json
@@ -10,6 +10,8 @@ from typing import NewType
 __all__ = [
     "Program",
     "ProgramId",
+    "RecordId",
+    "Scalar",
     "TextId",
     "canonical",
     "digest",
@@ -20,6 +22,10 @@ ProgramId = NewType("ProgramId", str)
 """64 hexadecimal digits: the SHA-256 of a program's files."""
 TextId = NewType("TextId", str)
 """64 hexadecimal digits: the SHA-256 of a text in UTF-8."""
+RecordId = int
+"""Number of a settled record of a campaign, from 1."""
+Scalar = bool | int | float | str
+"""Value of a task's parameter."""
 
 _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
@@ -47,6 +53,7 @@ class Program:
     id: ProgramId = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
+        # Sorted, so that the order in which files were given does not make another program.
         files = dict(sorted(self.files.items()))
         object.__setattr__(self, "files", MappingProxyType(files))
         object.__setattr__(self, "id", ProgramId(digest(canonical(files))))

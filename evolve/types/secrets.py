@@ -32,6 +32,7 @@ def _leaves(value: Any, name: str, key: str = "") -> Iterator[tuple[str, str, An
 
 
 def _is_key(name: str, value: Any) -> bool:
+    # An empty setting of such a name is a default, and holds nothing.
     if not isinstance(value, str) or not value:
         return False
     return _NAMES.fullmatch(name) is not None or _VALUES.search(value) is not None

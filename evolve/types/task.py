@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Literal
 
-from evolve.types.program import Program
+from evolve.types.program import Program, Scalar
 
 __all__ = [
     "Anchor",
@@ -21,14 +21,12 @@ __all__ = [
     "Limits",
     "Needs",
     "Objective",
-    "Scalar",
     "Stage",
     "Task",
     "Twin",
     "top_share",
 ]
 
-Scalar = bool | int | float | str
 Direction = Literal["max", "min"]
 
 

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from evolve.types.evaluation import Trust
-from evolve.types.program import ProgramId
-from evolve.types.record import RecordId
+from evolve.types.program import ProgramId, RecordId
 
 __all__ = [
     "TrackedBest",

@@ -19,6 +19,9 @@ from evolve.types import Parameters, Task
 from evolve_benchmark.settings import BenchmarkSettings
 
 Number: TypeAlias = Fraction | float
+Arguments: TypeAlias = tuple[Any, ...]
+ROWS = 10
+"""Rows of a table in the feedback."""
 REQUIRED = {
     "instances": "(rng, parameters)",
     "check": "(instance, answer)",
@@ -70,7 +73,7 @@ class BenchmarkProblem:
             return Instance(ONE_KIND, self._module.call("warm_up", rng, parameters))
         return self.instances(rng, parameters)[0]
 
-    def arguments(self, instance: Instance) -> tuple[Any, ...]:
+    def arguments(self, instance: Instance) -> Arguments:
         """Returns the arguments of the program's function: the instance itself, unless the module says otherwise."""
         if not self._module.has("arguments"):
             return (instance.given,)

@@ -13,7 +13,6 @@ from evolve.commands import (
     RunOptions,
     RunRequest,
     atomic_write,
-    debug_option,
     devices_option,
     emit,
     grant_devices,
@@ -59,7 +58,6 @@ from evolve_view.charts import alone
 @sandbox_option
 @devices_option
 @json_option
-@debug_option
 def compare(task: str | None, output: str | None, as_json: bool, **words: Any) -> None:
     """Compare strategies or settings at equal budget.
 

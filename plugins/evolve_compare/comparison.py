@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from evolve.statistics import LEVEL
-from evolve.statistics.bootstrap import bootstrap, draw_places, interquartile_mean, limits
 from evolve.types import ConfigError, Fitness
 from evolve.types.errors import did_you_mean
+from evolve_compare.bootstrap import bootstrap, draw_places, interquartile_mean, limits
 from evolve_compare.fairness import ComparedArm, check_fairness
 from evolve_compare.outcomes import (
     CampaignOutcome,
@@ -95,43 +95,34 @@ def compare_outcomes(arms: Sequence[ComparedArm], baseline: str = "", per: Resou
     outcomes = [one for arm in arms for one in arm.outcomes]
     per = per or _default_resource(outcomes)
     notes = check_fairness(arms, per)
-    horizon = _Horizon(find_horizon(outcomes, per), per, outcomes[0].conditions.fitness)
+    end, conditions = find_horizon(outcomes, per), outcomes[0].conditions
+    fitness = conditions.fitness
     values = [
-        FinalValues(arm.name, arm.seeds, tuple(final_value(one, horizon.end, per) for one in arm.outcomes))
-        for arm in arms
+        FinalValues(arm.name, arm.seeds, tuple(final_value(one, end, per) for one in arm.outcomes)) for arm in arms
     ]
     reference = _find_baseline(values, baseline)
     finals = [value for arm in values for value in arm.values]
-    begun = _seed_value(outcomes, horizon.fitness)
-    places = _find_places(outcomes, horizon)
+    begun = _seed_value(outcomes, fitness)
+    places = _find_places(outcomes, end, per)
+    # A stream for each figure, so that none depends on how many draws another one took.
     streams = map(np.random.default_rng, np.random.SeedSequence(_SEED).spawn(2 * len(arms) + 1))
-    conditions = outcomes[0].conditions
     return Comparison(
         task=conditions.task,
         version=conditions.version,
-        fitness=horizon.fitness,
+        fitness=fitness,
         per=per,
-        end=horizon.end,
+        end=end,
         baseline=reference.name,
         level=LEVEL,
         deterministic=conditions.deterministic,
-        lines=tuple(_summarise(arm, own.values, horizon, next(streams)) for arm, own in zip(arms, values, strict=True)),
-        bands=tuple(_band(arm, places, horizon, next(streams)) for arm in arms),
+        lines=tuple(_summarise(arm, own.values, fitness, next(streams)) for arm, own in zip(arms, values, strict=True)),
+        bands=tuple(_band(arm, places, per, next(streams)) for arm in arms),
         duels=compare_with_baseline(values, reference, next(streams), LEVEL),
         anchors=conditions.anchors,
         improved=any(value > begun for value in finals),
         settings=_different_settings(arms),
         notes=notes,
     )
-
-
-@dataclass(frozen=True, slots=True)
-class _Horizon:
-    """Amount at which all arms are compared, with what they share."""
-
-    end: float
-    per: Resource
-    fitness: Fitness
 
 
 def _default_resource(outcomes: Sequence[CampaignOutcome]) -> Resource:
@@ -155,21 +146,21 @@ def _seed_value(outcomes: Sequence[CampaignOutcome], fitness: Fitness) -> float:
     return round_value(max(found, default=-math.inf), fitness)
 
 
-def _summarise(arm: ComparedArm, values: Sequence[float], horizon: _Horizon, rng: np.random.Generator) -> ArmSummary:
+def _summarise(arm: ComparedArm, values: Sequence[float], fitness: Fitness, rng: np.random.Generator) -> ArmSummary:
     low = high = -math.inf
     if len(values) > 1:
         interval = bootstrap(values, rng)
         low, high = interval.low, interval.high
-    low, high = (low, high) if horizon.fitness.direction == "max" else (high, low)
+    low, high = (low, high) if fitness.direction == "max" else (high, low)
     spent = [one.spent for one in arm.outcomes]
     return ArmSummary(
         arm=arm.name,
         campaigns=tuple(one.campaign for one in arm.outcomes),
         seeds=arm.seeds,
-        finals=tuple(_to_finite(value, horizon.fitness) for value in values),
-        final=_to_finite(float(interquartile_mean(np.asarray(values))), horizon.fitness),
-        low=_to_finite(low, horizon.fitness),
-        high=_to_finite(high, horizon.fitness),
+        finals=tuple(_to_finite(value, fitness) for value in values),
+        final=_to_finite(float(interquartile_mean(np.asarray(values))), fitness),
+        low=_to_finite(low, fitness),
+        high=_to_finite(high, fitness),
         failed=sum(one.status == "failed" or one.final is None for one in arm.outcomes),
         trust=tuple(sorted({one.trust for one in arm.outcomes if one.trust})),
         isolation=tuple(sorted({one.conditions.isolation for one in arm.outcomes if one.conditions.isolation})),
@@ -203,25 +194,26 @@ def _different_settings(arms: Sequence[ComparedArm]) -> Mapping[str, Mapping[str
     return found
 
 
-def _find_places(outcomes: Sequence[CampaignOutcome], horizon: _Horizon) -> Reals:
+def _find_places(outcomes: Sequence[CampaignOutcome], end: float, per: Resource) -> Reals:
     """Returns the amounts at which any value changes, thinned to what a picture can show, and some at equal distances."""
-    changes = {min(amount(one.spent, horizon.per), horizon.end) for each in outcomes for one in each.milestones}
-    found = np.unique([*changes, *np.linspace(0.0, horizon.end, _EVEN_PLACES)])
+    changes = {min(amount(one.spent, per), end) for each in outcomes for one in each.milestones}
+    found = np.unique([*changes, *np.linspace(0.0, end, _EVEN_PLACES)])
     if len(found) <= _MOST_PLACES:
         return found
     return np.unique(found[np.linspace(0, len(found) - 1, _MOST_PLACES).astype(int)])
 
 
-def _band(arm: ComparedArm, places: Reals, horizon: _Horizon, rng: np.random.Generator) -> Band:
+def _band(arm: ComparedArm, places: Reals, per: Resource, rng: np.random.Generator) -> Band:
     """Returns the band of an arm; all places are drawn from the same seeds. A place has no value where half of the campaigns have none."""
-    values = np.stack([values_at(one, places, horizon.per) for one in arm.outcomes], axis=-1)
+    fitness = arm.outcomes[0].conditions.fitness
+    values = np.stack([values_at(one, places, per) for one in arm.outcomes], axis=-1)
     middle = low = high = interquartile_mean(values)
     count = len(arm.outcomes)
     if count > 1:
         draws = np.sort(interquartile_mean(values[:, draw_places(count, rng, _BAND_DRAWS)]), axis=-1)
         low, high = limits(np.moveaxis(draws, -1, 0), count, LEVEL)
-    if horizon.fitness.direction == "min":
+    if fitness.direction == "min":
         low, high = high, low
     known = np.isfinite(middle)
-    shown = [tuple(horizon.fitness.shown(float(one)) for one in line[known]) for line in (middle, low, high)]
+    shown = [tuple(fitness.shown(float(one)) for one in line[known]) for line in (middle, low, high)]
     return Band(arm.name, tuple(float(one) for one in places[known]), *shown)

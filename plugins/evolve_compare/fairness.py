@@ -31,6 +31,7 @@ def check_fairness(arms: Sequence[ComparedArm], resource: Resource) -> tuple[str
     _check_same(outcomes, "task", lambda one: one.conditions.task)
     _check_same(outcomes, "version of the task", lambda one: one.conditions.version)
     _check_same(outcomes, "parameters of the task", _parameters)
+    # A campaign whose run never began has no machine to compare.
     evaluated = [one for one in outcomes if one.conditions.hardware]
     if resource == "seconds" or not all(one.conditions.deterministic for one in outcomes):
         _check_same(evaluated, "hardware", lambda one: one.conditions.hardware)

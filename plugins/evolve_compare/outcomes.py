@@ -14,7 +14,7 @@ import numpy.typing as npt
 from evolve import report, stop
 from evolve.campaign import NOTHING_NEW, Campaign, best_confirmed, first_event
 from evolve.stop import Amount
-from evolve.types import Fitness, Progress
+from evolve.types import Fitness, Progress, RecordId
 
 Status = Literal["finished", "exhausted", "unfinished", "failed"]
 Resource = Literal["programs", "seconds", "calls", "tokens", "money"]
@@ -172,38 +172,42 @@ def _conditions(campaign: Campaign) -> CampaignConditions:
 def _milestones(campaign: Campaign, final: float | None) -> tuple[Milestone, ...]:
     """Returns each change of the best program's value; the last one is the value that is reported."""
     if campaign.task.deterministic and campaign.task.promotion != "certificate":
-        found = [
-            Milestone(_spent(one.programs, one.seconds, one.calls, one.tokens, one.money), one.fitness)
-            for one in report.curve(campaign)[:-1]
-        ]
+        changes = [(point.record, point.fitness) for point in report.curve(campaign)[:-1]]
     else:
-        found = list(_milestones_of_measurements(campaign))
+        changes = list(_changes_of_means(campaign))
+    columns, programs = campaign.state.columns, np.cumsum(report.frame(campaign).flag_programs())
+    active = campaign.log.active_of(record for record, _ in changes)
+    found = [
+        Milestone(
+            Progress(
+                programs=int(programs[record - 1]),
+                seconds=active[record],
+                calls=columns.calls[record - 1],
+                tokens=columns.tokens[record - 1],
+                money=columns.money[record - 1],
+            ),
+            fitness,
+        )
+        for record, fitness in changes
+    ]
     if final is not None and (not found or found[-1].fitness != final):
         found.append(Milestone(campaign.state.progress, final))
     return tuple(found)
 
 
-def _milestones_of_measurements(campaign: Campaign) -> Iterator[Milestone]:
-    """Yields each change of the largest mean of measurements. The first evaluation of a program, by which it was chosen, is too good on average and counts for nothing."""
-    frame, columns = report.frame(campaign), campaign.state.columns
+def _changes_of_means(campaign: Campaign) -> Iterator[tuple[RecordId, float]]:
+    """Yields each record that changed the largest mean of measurements, with that mean."""
+    # The first evaluation of a program, by which it was chosen, is too good on average and counts for nothing.
+    frame, programs = report.frame(campaign), campaign.state.columns.programs
     measured = frame.kind("measurement") & ~np.isnan(frame.fitness) & (frame.violations == 0.0)
     measured &= ~report.flag_quarantined(campaign)
     measured[: frame.since] = False
-    places = [int(place) for place in np.flatnonzero(measured)]
-    programs, active = np.cumsum(frame.flag_programs()), campaign.log.active_of(place + 1 for place in places)
     means, before = _LargestMean(), math.nan
-    for place in places:
-        value = means.add(str(columns.programs[place]), float(frame.fitness[place]))
+    for place in np.flatnonzero(measured).tolist():
+        value = means.add(str(programs[place]), float(frame.fitness[place]))
         if value != before:
             before = value
-            spent = _spent(
-                int(programs[place]),
-                active[place + 1],
-                columns.calls[place],
-                columns.tokens[place],
-                columns.money[place],
-            )
-            yield Milestone(spent, campaign.task.fitness.shown(value))
+            yield place + 1, campaign.task.fitness.shown(value)
 
 
 class _LargestMean:
@@ -226,10 +230,6 @@ class _LargestMean:
 
 
 # --- outcomes at equal spending; fitness is larger the better here, and minus infinity where a campaign has none
-
-
-def _spent(programs: int, seconds: float, calls: int, tokens: int, money: float) -> Progress:
-    return Progress(programs=programs, seconds=seconds, calls=calls, tokens=tokens, money=money)
 
 
 def amount(spent: Progress, resource: Resource) -> float:

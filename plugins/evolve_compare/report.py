@@ -60,8 +60,10 @@ def _format_settings(found: Comparison) -> list[str]:
 def draw_bands(found: Comparison) -> str:
     """Returns one `<svg>`: the best value of each arm so far, with the band in which its middle lies."""
     series = (Series(band.arm, band.places, band.middle, band.low, band.high, step=True) for band in found.bands)
-    levels = (Reference(value, name) for value, name in found.anchors)
-    return chart(ChartFigure(tuple(series), found.per, found.fitness.name, tuple(levels)), height=360)
+    # The hardest anchor alone: more lines of one colour are not told apart.
+    hardest = sorted(found.anchors, key=lambda anchor: -found.fitness.inside(anchor[0]))[:1]
+    levels = tuple(Reference(value, f"{name} {value:.8g}") for value, name in hardest)
+    return chart(ChartFigure(tuple(series), found.per, found.fitness.name, levels), height=360)
 
 
 def to_plain(found: Comparison) -> Mapping[str, Any]:

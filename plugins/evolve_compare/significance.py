@@ -2,7 +2,7 @@
 
 A failed campaign is worse than every other, and equal to another failed one; seeds that both arms have are compared pairwise."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import comb
 from typing import Literal
@@ -10,8 +10,8 @@ from typing import Literal
 import numpy as np
 
 from evolve.statistics import Interval
-from evolve.statistics.bootstrap import bootstrap, bootstrap_difference
-from evolve.statistics.ranks import holm, rank_sum, signed_rank
+from evolve_compare.bootstrap import bootstrap, bootstrap_difference
+from evolve_compare.ranks import holm, rank_sum, signed_rank
 
 Verdict = Literal["better", "worse", "equal", "no difference", "too few"]
 MOST_SEEDS = 200
@@ -25,11 +25,6 @@ class FinalValues:
     name: str
     seeds: tuple[int, ...]
     values: tuple[float, ...]
-
-    def by_seed(self) -> Mapping[int, float] | None:
-        """Returns the values by seed; None where a seed comes twice."""
-        found = dict(zip(self.seeds, self.values, strict=True))
-        return found if len(found) == len(self.seeds) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +46,13 @@ class ArmTest:
     least: float
 
 
-def pair_seeds(first: FinalValues, second: FinalValues) -> tuple[tuple[float, float], ...]:
-    """Returns the values of both arms seed by seed; nothing where the seeds are not the same."""
-    one, other = first.by_seed(), second.by_seed()
-    if one is None or other is None or one.keys() != other.keys():
-        return ()
-    return tuple((one[seed], other[seed]) for seed in sorted(one))
+def subtract_pairs(first: FinalValues, second: FinalValues) -> list[float]:
+    """Returns first minus second seed by seed; nothing where the seeds are not the same, or one comes twice."""
+    one, other = (dict(zip(arm.seeds, arm.values, strict=True)) for arm in (first, second))
+    if one.keys() != other.keys() or {len(one)} != {len(first.seeds), len(second.seeds)}:
+        return []
+    # Two campaigns that failed do not differ: infinite minus infinite would be no number.
+    return [0.0 if one[seed] == other[seed] else one[seed] - other[seed] for seed in sorted(one)]
 
 
 def compare_with_baseline(
@@ -64,54 +60,45 @@ def compare_with_baseline(
 ) -> tuple[ArmTest, ...]:
     """Tests each of the other arms against the baseline, and corrects the probabilities for their number (Holm)."""
     others = [arm for arm in arms if arm.name != baseline.name]
-    chances = [_probability(arm, baseline) for arm in others]
-    corrected = holm(chances)
+    paired = [subtract_pairs(arm, baseline) for arm in others]
+    chances = [
+        signed_rank(pairs) if pairs else rank_sum(arm.values, baseline.values)
+        for arm, pairs in zip(others, paired, strict=True)
+    ]
     return tuple(
-        _test(arm, baseline, (chance, raised, len(others)), rng, level)
-        for arm, chance, raised in zip(others, chances, corrected, strict=True)
+        _test(arm, baseline, pairs, (chance, raised, len(others)), rng, level)
+        for arm, pairs, chance, raised in zip(others, paired, chances, holm(chances), strict=True)
     )
 
 
-def _probability(arm: FinalValues, baseline: FinalValues) -> float:
-    met = pair_seeds(arm, baseline)
-    return signed_rank(_differences(met)) if met else rank_sum(arm.values, baseline.values)
-
-
-def _differences(met: Sequence[tuple[float, float]]) -> list[float]:
-    """Returns first minus second; two campaigns that failed do not differ."""
-    return [0.0 if one == other else one - other for one, other in met]
-
-
 def _test(
-    arm: FinalValues, baseline: FinalValues, chances: tuple[float, float, int], rng: np.random.Generator, level: float
+    arm: FinalValues,
+    baseline: FinalValues,
+    pairs: Sequence[float],
+    chances: tuple[float, float, int],
+    rng: np.random.Generator,
+    level: float,
 ) -> ArmTest:
-    met = pair_seeds(arm, baseline)
     sizes = (len(arm.values), len(baseline.values))
-    count = len(met) or min(sizes)
-    found = _difference(arm, baseline, rng, level) if count >= 2 else None
+    count, found = len(pairs) or min(sizes), None
+    if count >= 2:
+        unpaired = (arm.values, baseline.values)
+        found = bootstrap(pairs, rng, level=level) if pairs else bootstrap_difference(*unpaired, rng, level=level)
     probability, corrected, many = chances
-    enough = enough_seeds(bool(met), many, 1.0 - level)
-    smallest = min(smallest_probability(bool(met), sizes) * many, 1.0)
+    smallest = min(smallest_probability(bool(pairs), sizes) * many, 1.0)
     equal = set(arm.values) == set(baseline.values) and len(set(arm.values)) == 1
     return ArmTest(
         arm=arm.name,
         baseline=baseline.name,
-        paired=bool(met),
+        paired=bool(pairs),
         count=count,
         difference=found,
         probability=probability,
         corrected=corrected,
         verdict=_verdict(found, corrected, equal=equal, few=smallest > 1.0 - level + 1e-12),
-        enough=enough,
+        enough=enough_seeds(bool(pairs), many, 1.0 - level),
         least=smallest,
     )
-
-
-def _difference(arm: FinalValues, baseline: FinalValues, rng: np.random.Generator, level: float) -> Interval:
-    met = pair_seeds(arm, baseline)
-    if met:
-        return bootstrap(_differences(met), rng, level=level)
-    return bootstrap_difference(arm.values, baseline.values, rng, level=level)
 
 
 def _verdict(found: Interval | None, corrected: float, *, equal: bool, few: bool) -> Verdict:

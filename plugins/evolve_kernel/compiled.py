@@ -1,23 +1,133 @@
 """The back end of C and C++: objects that passed the gate, in native sessions of two processes that share one piece of memory.
 
-What is linked is the object that was looked through, the evaluator's glue and the engine's loop; both sides find the same bytes at the same places of the same physical memory before each call."""
+The system's compiler is used with the evaluator's own flags; a program decides none. What is linked is the object that was looked through, the evaluator's glue and the engine's loop; both sides find the
+same bytes at the same places of the same physical memory before each call.
 
+Ceilings of the machine, the bytes that one core reads in a second and the operations that it computes, are measured by code of the evaluator's own. A kernel cannot be faster than both allow, so one that
+seems to be was timed wrongly, or has not done its work. Source: the roofline model (Williams, Waterman and Patterson 2009, https://doi.org/10.1145/1498765.1498785)."""
+
+import functools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+import re
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import PurePosixPath
+from pathlib import Path
 from statistics import median
 from typing import Any, Protocol
 
 from evolve import NATIVE_BLOCK, Candidate, Segment, SessionFailed, Timed, native_source
 from evolve.types import Task, TaskError
-from evolve_kernel import ceilings, gate
-from evolve_kernel.backend import Built, Called, Question, RefusedProgram, Side
-from evolve_kernel.compiler import LISTER, SUFFIXES, compiler, simd_share
-from evolve_kernel.layout import OUTSIDE, Layout, segment_for
+from evolve_kernel import gate
+from evolve_kernel.backend import OUTSIDE, Built, Called, Layout, Question, RefusedProgram, Side, find_source
 from evolve_kernel.problem import C_TYPES, Argument
 from evolve_kernel.settings import KernelSettings
+
+COMMANDS = {"c": "cc", "c++": "c++"}
+LISTER = "objdump"
+"""The command that lists the instructions of an object."""
+STANDARDS = {"c": ["-std=c11"], "c++": ["-std=c++17", "-fno-exceptions", "-fno-rtti"]}
+FLAGS = (
+    "-O3",
+    "-march=native",
+    "-fPIC",
+    "-fno-lto",
+    # Only what changes no result that a program may rely on: errno is nobody's, and nobody looks at exceptions.
+    "-fno-math-errno",
+    "-fno-trapping-math",
+    "-ffp-contract=fast",
+    "-fopenmp-simd",
+    "-fno-common",
+    "-fno-stack-protector",
+    "-fcf-protection=none",
+    "-fno-asynchronous-unwind-tables",
+    "-fno-unwind-tables",
+    "-U_FORTIFY_SOURCE",
+)
+"""Of a program's object."""
+OWN = ("-std=gnu11", "-O2", "-fPIC", "-fno-lto", "-Wall", "-Werror", "-fvisibility=hidden")
+"""Of the evaluator's own parts."""
+LINK = (
+    "-shared",
+    "-fno-lto",
+    "-Wl,-z,now",
+    "-Wl,-z,relro",
+    "-Wl,-z,noexecstack",
+    "-Wl,-z,defs",
+    # No code is filled in when the library is loaded.
+    "-Wl,-z,text",
+    "-Wl,-z,separate-code",
+    "-Wl,-Bsymbolic",
+)
+_X86_ONLY = "-fcf-protection=none"
+
+
+@dataclass(frozen=True, slots=True)
+class Compiler:
+    """`command` is on the path."""
+
+    command: str
+    language: str
+    x86: bool
+
+    def compile_command(self, source: str, flags: Sequence[str]) -> list[str]:
+        """Returns the command that makes `stem.o` and `stem.s` of a source."""
+        fixed = [flag for flag in FLAGS if self.x86 or flag != _X86_ONLY]
+        made = f"{source.rpartition('.')[0]}.o"
+        return [
+            self.command,
+            *STANDARDS[self.language],
+            *fixed,
+            *flags,
+            "-save-temps=obj",
+            "-c",
+            "-o",
+            made,
+            source,
+        ]
+
+    def own_command(self, flags: Sequence[str] = ()) -> list[str]:
+        """Returns the command that compiles the evaluator's own parts; their names follow."""
+        return [COMMANDS["c"], *OWN, *flags]
+
+    def link_command(self, library: str, objects: Sequence[str]) -> list[str]:
+        """Returns the command that links objects."""
+        return [self.command, *LINK, "-o", library, *objects, "-lm"]
+
+
+@functools.cache
+def compiler(language: str) -> Compiler:
+    """Returns that of a language on this machine; raises `TaskError` where it has none."""
+    for command in (COMMANDS["c"], COMMANDS[language]):
+        if shutil.which(command) is None:
+            raise TaskError(
+                f"a kernel in {language.upper()} is compiled by {command!r}, and this machine has no such command. "
+                "Try: install a C and C++ compiler, such as gcc and g++"
+            )
+    command = COMMANDS[language]
+    if shutil.which(LISTER) is None:
+        raise TaskError(
+            f"what a compiler makes is listed by {LISTER!r}, and this machine has no such command. Try: install binutils"
+        )
+    machine = subprocess.run([command, "-dumpmachine"], capture_output=True, text=True, check=False, timeout=60).stdout
+    return Compiler(command, language, machine.startswith("x86_64"))
+
+
+_INSTRUCTION = re.compile(r"^\t([a-z][a-z0-9.]*)(?:\t(.*))?$", re.MULTILINE)
+_WIDE = re.compile(r"%[xyz]mm|\bv\d+\.\d*[bhsdq]")
+_SCALAR = re.compile(r"(?:ss|sd|sh)$|^v?(?:movd|movq|cvtt?s[sdi]2|comis|ucomis)")
+
+
+def simd_share(assembler: str) -> float:
+    """Returns the share of instructions of a compiler's assembler that work on several numbers at once."""
+    instructions = [(name, operands) for name, operands in _INSTRUCTION.findall(assembler) if not name.startswith(".")]
+    packed = sum(bool(_WIDE.search(operands)) and not _SCALAR.search(name) for name, operands in instructions)
+    return packed / len(instructions) if instructions else 0.0
+
+
+# --- programs in processes of their own
 
 LIBRARY = "kernel.so"
 LISTING = "listing.txt"
@@ -30,40 +140,23 @@ _MORE_THAN_WALL, _AT_ONCE = 1.25, 2e-3
 """A single thread's processor time is at most the wall time around it; clocks are read one after the other, so there is some room."""
 _OUTSIDE = 0.25
 """What a process may do beside its calls, as a share of them; there is nothing for it to do."""
-
-
 NOTHING, CALL, TOUCH = range(3)
 """What the first number of a call asks for: nothing, so that the cost of it can be measured; the program's function; a look at each page of so much memory, so that it is in the process's reach."""
-_BODY = """enum {{ CALL = {call}, TOUCH = {touch} }};
-#include "{header}"
-#if defined(__x86_64__)
-#include <xmmintrin.h>
-#define DEFAULT_MODES() _mm_setcsr(0x1f80)
-#elif defined(__aarch64__)
-#define DEFAULT_MODES() __asm__ volatile("msr fpcr, xzr")
-#else
-#define DEFAULT_MODES() ((void)0)
-#endif
+_GLUE_SOURCE = Path(__file__).with_name("glue.c")
 
-void evolve_call(void **pointers, const long *numbers);
 
-void evolve_call(void **pointers, const long *numbers)
-{{
-    volatile char *memory = pointers[0];
-    switch (numbers[0]) {{
-    case CALL:
-        /* What a program has set of rounding and of the smallest numbers holds for no other call. */
-        DEFAULT_MODES();
-        {function}({arguments});
-        DEFAULT_MODES();
-        break;
-    case TOUCH:
-        for (long i = 0; i < numbers[1]; i += 4096)
-            memory[i] = memory[i];
-        break;
-    }}
-}}
-"""
+def format_call(function: str, arguments: Sequence[Argument]) -> str:
+    """Returns the call of a kernel in C: made from the task alone, so that no other code of the evaluator's runs in a kernel's process while it is timed."""
+    passed, pointers, numbers = [], 0, 1
+    for one in arguments:
+        if one.kind == "number":
+            passed.append(f"numbers[{numbers}]")
+            numbers += 1
+        else:
+            constant = "const " if one.kind == "in" else ""
+            passed.append(f"({constant}{C_TYPES[one.dtype]} *)pointers[{pointers}]")
+            pointers += 1
+    return f"{function}({', '.join(passed)})"
 
 
 class Native(Protocol):
@@ -82,10 +175,14 @@ class CompiledBackend:
     def __init__(self, task: Task, settings: KernelSettings, signature: tuple[Argument, ...]) -> None:
         self._settings = settings
         self._compiler = compiler(settings.language)
-        self._source = source_of(task, settings)
-        self._glue = glue_source(settings.function, settings.header, signature)
+        self._source = find_source(task, settings.language)
+        if settings.header not in task.context:
+            raise TaskError(
+                f"evaluator.header: {settings.header!r} is no file of program.context. Try: name it there, so that no program changes it"
+            )
+        self._call = format_call(settings.function, signature)
         self._own: Mapping[str, bytes] | None = None
-        self._ceilings = ceilings.Ceilings(self._compiler)
+        self._ceilings = Ceilings(self._compiler)
 
     def build(self, candidate: Candidate, calls: Sequence[tuple[Argument, ...]]) -> Built:
         """Compiles, checks and links a program; for any calls."""
@@ -107,19 +204,16 @@ class CompiledBackend:
         parts = {"kernel.o": kept[made], **self._own_parts(candidate)}
         linked = candidate.build(self._compiler.link_command(LIBRARY, list(parts)), [LIBRARY], files=parts)
         facts = {"log2_code": math.log2(found.size), "simd": simd_share(kept[assembler].decode("utf-8", "replace"))}
-        return Built(linked[LIBRARY], facts)
+        return Built(candidate, linked[LIBRARY], facts)
 
     @contextmanager
-    def sides(
-        self, candidate: Candidate, mine: Built, anchor: Candidate, theirs: Built, largest: Sequence[Argument]
-    ) -> Iterator[tuple[Side, Side]]:
-        """Yields both in processes of their own, with one segment that has room for the `largest` arguments."""
-        with (
-            segment_for(largest) as segment,
-            _side(candidate, mine, segment, self._settings) as one,
-            _side(anchor, theirs, segment, self._settings) as other,
-        ):
-            yield one, other
+    def open_side(self, program: Built, segment: Segment) -> Iterator[Side]:
+        """Opens a native session in which the cost of a call of nothing was measured."""
+        with program.candidate.session(files={LIBRARY: program.loaded}, timed=True) as session:
+            native = session.native(LIBRARY, segment)
+            native.call((NATIVE_BLOCK,), (TOUCH, segment.size - NATIVE_BLOCK))
+            nothing = median(native.call((), (NOTHING,)).cpu for _ in range(_NOTHINGS))
+            yield CompiledSide(native, segment, nothing, self._settings.seconds)
 
     def least_seconds(self, anchor: Candidate, moved: int, operations: int, *, again: bool = False) -> float:
         """Returns a bound by the fastest reading of so many bytes, and the fastest arithmetic, that the evaluator's own code reaches on this machine."""
@@ -128,10 +222,10 @@ class CompiledBackend:
     def _own_parts(self, candidate: Candidate) -> Mapping[str, bytes]:
         """Returns the evaluator's own objects, compiled once; the header that the glue includes is the task's, whatever the program brings."""
         if self._own is None:
-            files = {f"{_GLUE}.c": self._glue.encode(), f"{_LOOP}.c": native_source().encode()}
-            loop = self._compile_own(candidate, _LOOP, files)
+            loop = self._compile_own(candidate, _LOOP, native_source().encode())
+            glue = [f'-DHEADER="{self._settings.header}"', f"-DFUNCTION_CALL={self._call}"]
             try:
-                self._own = {**self._compile_own(candidate, _GLUE, files), **loop}
+                self._own = {**self._compile_own(candidate, _GLUE, _GLUE_SOURCE.read_bytes(), glue), **loop}
             except SessionFailed as failure:
                 if failure.status != _BUILD_FAILED:
                     raise
@@ -140,34 +234,12 @@ class CompiledBackend:
                 ) from failure
         return self._own
 
-    def _compile_own(self, candidate: Candidate, name: str, files: Mapping[str, bytes]) -> Mapping[str, bytes]:
+    def _compile_own(
+        self, candidate: Candidate, name: str, source: bytes, flags: Sequence[str] = ()
+    ) -> Mapping[str, bytes]:
         made = f"{name}.o"
-        return candidate.build([*self._compiler.own_command(), "-c", "-o", made, f"{name}.c"], [made], files=files)
-
-
-def source_of(task: Task, settings: KernelSettings) -> str:
-    """Returns the one file of the program that is compiled; raises `TaskError`."""
-    suffixes = SUFFIXES[settings.language]
-    found = [path for path in task.seed.files if PurePosixPath(path).suffix in suffixes]
-    if len(found) != 1:
-        raise TaskError(
-            f"a kernel in {settings.language.upper()} has one file that is compiled, with the suffix {' or '.join(suffixes)}, got {', '.join(found) or 'none'}. "
-            "Try: name it in program.files, and let it include the others"
-        )
-    if settings.header not in task.context:
-        raise TaskError(
-            f"evaluator.header: {settings.header!r} is no file of program.context. Try: name it there, so that no program changes it"
-        )
-    return found[0]
-
-
-@contextmanager
-def _side(candidate: Candidate, built: Built, segment: Segment, settings: KernelSettings) -> Iterator[Side]:
-    with candidate.session(files={LIBRARY: built.loaded}, timed=True) as session:
-        native = session.native(LIBRARY, segment)
-        native.call((NATIVE_BLOCK,), (TOUCH, segment.size - NATIVE_BLOCK))
-        nothing = median(native.call((), (NOTHING,)).cpu for _ in range(_NOTHINGS))
-        yield CompiledSide(native, segment, nothing, settings.seconds)
+        command = [*self._compiler.own_command(flags), "-c", "-o", made, f"{name}.c"]
+        return candidate.build(command, [made], files={f"{name}.c": source})
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,15 +273,76 @@ def _clocks(timed: Timed) -> str:
     return ""
 
 
-def glue_source(function: str, header: str, arguments: Sequence[Argument]) -> str:
-    """Returns C that calls a kernel with these arguments: made from the task alone, so that no other code of the evaluator's runs in a kernel's process while it is timed."""
-    passed, pointers, numbers = [], 0, 1
-    for one in arguments:
-        if one.kind == "number":
-            passed.append(f"numbers[{numbers}]")
-            numbers += 1
-        else:
-            constant = "const " if one.kind == "in" else ""
-            passed.append(f"({constant}{C_TYPES[one.dtype]} *)pointers[{pointers}]")
-            pointers += 1
-    return _BODY.format(call=CALL, touch=TOUCH, header=header, function=function, arguments=", ".join(passed))
+# --- the fastest that this machine can be
+
+
+CEILINGS = "ceilings.so"
+_CEILING_SOURCE = Path(__file__).with_name("ceilings.c")
+_CEILING_FLAGS = ("-O3", "-march=native", "-ffp-contract=fast")
+_READING = 1
+_ARITHMETIC = {2: 8, 3: 16}
+"""Kinds of arithmetic, and how many numbers a register of it has."""
+_CHAINS, _OPERATIONS = 10, 2
+_SMALLEST, _LARGEST = 1 << 16, 1 << 26
+_TRIES = 5
+_LEAST = 2e-3
+"""Seconds of processor time that a measurement takes at least."""
+_RESULT, _DATA = NATIVE_BLOCK, NATIVE_BLOCK + 512
+
+
+class Ceilings:
+    """Ceilings of one machine; measured when first asked for."""
+
+    def __init__(self, compiler: Compiler) -> None:
+        self._compiler = compiler
+        self._library = b""
+        self._reading: dict[int, float] = {}
+        self._arithmetic = 0.0
+
+    def least_seconds(self, anchor: Candidate, moved: int, operations: int, *, again: bool = False) -> float:
+        """Returns the longer of reading so many bytes from where memory of that size lies when it has just been used, and of so many operations in single precision. `anchor` is a program that the evaluator
+        trusts, in whose place its own code runs. `again`: measured once more, for something may have slowed the first measurement down."""
+        size = _measured_size(moved)
+        if again or size not in self._reading or not self._arithmetic:
+            self._measure(anchor, size)
+        return max(moved / self._reading[size], operations / self._arithmetic)
+
+    def _measure(self, anchor: Candidate, size: int) -> None:
+        with (
+            Segment(_DATA + size) as segment,
+            anchor.session(files={CEILINGS: self._build(anchor)}, timed=True) as session,
+        ):
+            segment.view(_RESULT, (1,), "float32")[:] = 0.5
+            segment.view(_DATA, (size,), "uint8")[:] = 1
+            native = session.native(CEILINGS, segment)
+            nothing = median(native.call((_RESULT, _DATA), (0, 0, size)).cpu for _ in range(_TRIES))
+
+            def seconds(kind: int, times: int) -> float:
+                return float(native.call((_RESULT, _DATA), (kind, times, size)).cpu - nothing)
+
+            # The fastest of all measurements counts, for whatever else ran meanwhile only makes slower.
+            reading = fastest_rate(functools.partial(seconds, _READING), size)
+            self._reading[size] = max(self._reading.get(size, 0.0), reading)
+            for kind, width in _ARITHMETIC.items():
+                rate = fastest_rate(functools.partial(seconds, kind), _CHAINS * _OPERATIONS * width)
+                self._arithmetic = max(self._arithmetic, rate)
+
+    def _build(self, anchor: Candidate) -> bytes:
+        if not self._library:
+            files = {"ceilings.c": _CEILING_SOURCE.read_bytes(), "loop.c": native_source().encode()}
+            command = [*self._compiler.own_command(_CEILING_FLAGS), *LINK, "-o", CEILINGS, *files]
+            self._library = anchor.build(command, [CEILINGS], files=files)[CEILINGS]
+        return self._library
+
+
+def _measured_size(size: int) -> int:
+    """Returns the power of two at which a size is measured: not larger than it, so that no slower memory is needed."""
+    return min(max(_SMALLEST, 1 << (size.bit_length() - 1)), _LARGEST)
+
+
+def fastest_rate(seconds: Callable[[int], float], amount: int) -> float:
+    """Returns how much of `amount` each time is done in a second: the best of some tries that each take long enough."""
+    times = 1
+    while (taken := seconds(times)) < _LEAST:
+        times *= 2 if taken <= 0 else min(16, max(2, int(1.5 * _LEAST / taken) + 1))
+    return max(times * amount / max(seconds(times), 1e-9) for _ in range(_TRIES))

@@ -14,13 +14,12 @@ import numpy as np
 from evolve import Candidate, Evaluation, Trial, evaluator
 from evolve.statistics import Interval, median_interval
 from evolve.types import Parameters, Stage, Task, TaskError, Twin
-from evolve_kernel.backend import Backend, Built, RefusedProgram
-from evolve_kernel.compiled import CompiledBackend, source_of
+from evolve_kernel.backend import Backend, Built, RefusedProgram, count_bytes, find_source
+from evolve_kernel.compiled import CompiledBackend
 from evolve_kernel.gpu_backend import GpuBackend
 from evolve_kernel.impostors import impostors
-from evolve_kernel.layout import count_bytes
 from evolve_kernel.problem import Argument, KernelProblem, load, shape_name
-from evolve_kernel.rounds import Broken, Measured, Program, Rounds, Timings, Wrong
+from evolve_kernel.rounds import Broken, Measured, Rounds, Timings, Wrong
 from evolve_kernel.settings import COMPILED_HERE, KernelSettings
 
 MOST_BYTES = 1 << 30
@@ -53,7 +52,7 @@ class Kernel:
         """Programs that break the rules, for the check of a task in a language that is compiled here."""
         if self._settings.language not in COMPILED_HERE:
             return []
-        path, header = source_of(task, self._settings), self._settings.header
+        path, header = find_source(task, self._settings.language), self._settings.header
         return impostors(path, task.seed.files[path], header, task.context[header], self._settings.function)
 
 
@@ -105,8 +104,8 @@ class _KernelEvaluation:
             calls = tuple(map(self._problem.arguments, shapes))
             built = self._backend.build(candidate, calls)
             rounds = Rounds(self._problem, self._settings, shapes, np.random.default_rng(trial.entropy()))
-            mine, anchor = Program(candidate, built), self._anchor(candidate, calls)
-            measured = rounds.measure(self._backend, mine, anchor, race=trial.split == "search")
+            anchor = self._build_anchor(candidate, calls)
+            measured = rounds.measure(self._backend, built, anchor, race=trial.split == "search")
         except RefusedProgram as refused:
             return Evaluation.invalid(str(refused))
         except Wrong as wrong:
@@ -115,7 +114,7 @@ class _KernelEvaluation:
             return Evaluation.wrong(NEUTRAL, tag=str(broken))
         return _summarise(built, measured)
 
-    def _anchor(self, candidate: Candidate, calls: tuple[tuple[Argument, ...], ...]) -> Program:
+    def _build_anchor(self, candidate: Candidate, calls: tuple[tuple[Argument, ...], ...]) -> Built:
         """Returns the seed, built once in the evaluator's life for the same calls."""
         anchor = candidate.beside(self._task.seed)
         if calls not in self._anchors:
@@ -123,7 +122,7 @@ class _KernelEvaluation:
                 self._anchors[calls] = self._backend.build(anchor, calls)
             except RefusedProgram as refused:
                 raise TaskError(f"the seed cannot be evaluated. {refused} Try: mend it") from None
-        return Program(anchor, self._anchors[calls])
+        return replace(self._anchors[calls], candidate=anchor)
 
 
 def _summarise(built: Built, measured: Measured) -> Evaluation:

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from statistics import median
 from typing import Any, Protocol
 
@@ -15,15 +15,12 @@ import numpy as np
 
 from evolve import Candidate, Segment, Timed
 from evolve.types import Task, TaskError
-from evolve_kernel.backend import Built, Called, Question, RefusedProgram, Side
-from evolve_kernel.gpu_nvrtc import compiler
-from evolve_kernel.layout import GUARD, Layout, segment_for
+from evolve_kernel.backend import GUARD, Built, Called, Layout, Question, RefusedProgram, Side, find_source
+from evolve_kernel.gpu_recorder import nvrtc
 from evolve_kernel.problem import Argument
 from evolve_kernel.settings import KernelSettings, Language
 
-SUFFIXES: Mapping[Language, str] = {"triton": ".py", "cuda": ".cu"}
-RECORDERS: Mapping[Language, str] = {"triton": "gpu_recorder", "cuda": "gpu_nvrtc"}
-RUNNER = "gpu_runner"
+RECORDER, RUNNER = "gpu_recorder", "gpu_runner"
 _NEIGHBOURS = ("gpu_driver",)
 _IMPORTED = ("torch", "triton")
 _NO_ARRAY = 1
@@ -38,46 +35,41 @@ class GpuBackend:
     def __init__(self, task: Task, settings: KernelSettings) -> None:
         self._settings = settings
         self._entry = task.entry
-        self._source = _source(task, settings.language)
+        self._source = find_source(task, settings.language)
         _check_granted(task)
         _check_installed(settings.language)
-        self._ceilings: GpuCeilings | None = None
+        self._ceilings: tuple[int, float, float] | None = None
+        """Bytes of the cache, bytes moved and operations computed in a second."""
 
     def build(self, candidate: Candidate, calls: Sequence[Call]) -> Built:
         """Compiles a program, and records it for each of the calls."""
         named = [self._settings.function] if self._settings.language == "cuda" else []
         told = [[[one.kind, one.name, [*one.dims], one.dtype, one.value] for one in call] for call in calls]
-        files = place_module(self._entry, RECORDERS[self._settings.language])
+        files = place_module(self._entry, RECORDER)
         with candidate.session(files=files) as session:
-            claim = session.call("record", candidate.program.files[self._source], *named, told)
+            claim = session.call(
+                f"record_{self._settings.language}", candidate.program.files[self._source], *named, told
+            )
         recording = parse_recording(claim, calls)
-        return Built(recording, recording.facts)
-
-    @contextmanager
-    def sides(
-        self, candidate: Candidate, mine: Built, anchor: Candidate, theirs: Built, largest: Sequence[Argument]
-    ) -> Iterator[tuple[Side, Side]]:
-        """Yields both in processes of their own on the same device, with one segment between them and the evaluator."""
-        with (
-            segment_for(largest) as segment,
-            self._side(candidate, mine, segment) as one,
-            self._side(anchor, theirs, segment) as other,
-        ):
-            yield one, other
+        return Built(candidate, recording, recording.facts)
 
     def least_seconds(self, anchor: Candidate, moved: int, operations: int, *, again: bool = False) -> float:
         """Returns a bound by the fastest copy that was measured on the device, and its arithmetic at the clock that the driver names."""
         if again or self._ceilings is None:
             with self._running(anchor) as session:
                 facts = session.timed("begin", [], _NO_ARRAY).value
-                self._ceilings = GpuCeilings.of(facts, session.timed("bandwidth").value)
-        return self._ceilings.least_seconds(moved, operations)
+                computed = 2e3 * _LANES * facts["multiprocessors"] * facts["clock"]
+                self._ceilings = facts["l2"], session.timed("bandwidth").value, computed
+        cache, copied, computed = self._ceilings
+        # What was written may lie in the cache when the kernel has ended, but what was read came from memory: so at most half of the bytes are not counted.
+        return max(max(moved - cache, moved / 2) / copied, operations / computed)
 
     @contextmanager
-    def _side(self, candidate: Candidate, built: Built, segment: Segment) -> Iterator[Side]:
-        recording: Recording = built.loaded
+    def open_side(self, program: Built, segment: Segment) -> Iterator[Side]:
+        """Opens a process of the runner, with the program's kernels and nothing else of it."""
+        recording: Recording = program.loaded
         kernels = [[kernel.name, np.frombuffer(kernel.binary, "uint8")] for kernel in recording.kernels]
-        with self._running(candidate) as session:
+        with self._running(program.candidate) as session:
             session.timed("begin", kernels, segment.size)
             yield GpuSide(session, segment, recording, measure_overhead(session), self._settings.seconds)
 
@@ -98,16 +90,6 @@ def place_module(entry: str, module: str) -> dict[str, bytes]:
     return {**files, f"{package}/__init__.py": b"", f"{entry}.py": told}
 
 
-def _source(task: Task, language: Language) -> str:
-    """Returns the one file of the program that is recorded; raises `TaskError`."""
-    found = [path for path in task.seed.files if PurePosixPath(path).suffix == SUFFIXES[language]]
-    if len(found) != 1:
-        raise TaskError(
-            f"a kernel in {language} has one file with the suffix {SUFFIXES[language]}, got {', '.join(found) or 'none'}. Try: name it in program.files"
-        )
-    return found[0]
-
-
 def _check_granted(task: Task) -> None:
     if not task.limits.grants.gpu or not all(stage.needs.gpus for stage in task.stages):
         raise TaskError(
@@ -119,7 +101,7 @@ def _check_installed(language: Language) -> None:
     """Raises `TaskError` where this Python, which is the candidates' too, lacks what the language needs; nothing is imported."""
     if language == "cuda":
         try:
-            compiler()
+            nvrtc()
         except OSError as error:
             raise TaskError(f"this machine evaluates no kernels in cuda: {error}") from None
         return
@@ -284,6 +266,7 @@ class GpuSide:
 
     def call(self, question: Question, poison: int) -> Called:
         """Returns one call; see `Side.call`. Where the clocks disagree it is doubtful, and a failure of integrity if that was too often."""
+        # Only the guards are drawn: the device finds the arrays of every call at the same places.
         layout = Layout.of(self.segment, question.arguments, question.draw - question.draw % _PLACES)
         launches = [launch.encode(layout.places) for launch in self.recording.launches[question.arguments]]
         start = layout.places[0] - GUARD
@@ -308,21 +291,3 @@ def measure_overhead(session: TimingSession) -> float:
     """Returns what the evaluator's clock shows beyond the device's for a graph that does nothing, the median of some."""
     found = [session.timed("nothing") for _ in range(_NOTHINGS)]
     return float(median(one.wall - one.value for one in found))
-
-
-@dataclass(frozen=True, slots=True)
-class GpuCeilings:
-    """Ceilings of one device: bytes of its cache, bytes that it moves in a second, operations in single precision that it computes in one."""
-
-    cache: int
-    moved: float
-    computed: float
-
-    @classmethod
-    def of(cls, facts: Mapping[str, int], moved: float) -> "GpuCeilings":
-        """Returns ceilings with movement as it was measured; arithmetic as the driver's clock and number of multiprocessors allow, a product and a sum each."""
-        return cls(facts["l2"], moved, 2e3 * _LANES * facts["multiprocessors"] * facts["clock"])
-
-    def least_seconds(self, moved: int, operations: int) -> float:
-        """Returns what was written may lie in the cache when the kernel has ended, but what was read came from memory: so at most half of the bytes are not counted."""
-        return max(max(moved - self.cache, moved / 2) / self.moved, operations / self.computed)

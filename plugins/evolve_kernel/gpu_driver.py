@@ -209,10 +209,6 @@ class Graphs:
         self._driver.call("cuEventCreate", ctypes.byref(made), 0)
         return int(made.value or 0)
 
-    def record(self, event: int) -> None:
-        """Has the time kept when all before it is done."""
-        self._driver.call("cuEventRecord", ctypes.c_void_p(event), self._driver.stream)
-
     def between(self, events: Sequence[int]) -> float:
         """Returns seconds between two events that were reached."""
         found = ctypes.c_float()

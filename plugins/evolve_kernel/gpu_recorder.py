@@ -1,18 +1,22 @@
-"""Records what the launches of a program in Triton are: in a process of its own, in which the program's Python runs, and nothing is timed.
+"""Records the launches of a program in Triton or CUDA, in a process of its own, in which nothing is timed.
 
-The evaluator places this file and its neighbours in a candidate's box, as the module whose functions are called. It calls `launch` of the program once on buffers of zeros, which compiles, and
-once more while a stream is captured, and reads the captured graph. Nothing that it gives is trusted: it is what the program claims to be, and what is timed is that and nothing else.
-No input that counts is ever in this process."""
+The evaluator places this file and its neighbours in a candidate's box, as the module whose functions are called. Nothing that it gives is trusted: it is what the program claims to be, and what is timed is
+that and nothing else. No input that counts is ever in this process.
 
+The Python of a program in Triton runs here: `launch` is called once on buffers of zeros, which compiles, and once more while a stream is captured, and the captured graph is read. A program in CUDA has no
+code of the host. NVIDIA's compiler is used as a library (https://docs.nvidia.com/cuda/nvrtc/) by `ctypes`: no `nvcc`, no headers, and a text becomes a binary within a second."""
+
+import ctypes
+import ctypes.util
 import importlib
 import importlib.util
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from evolve_kernel.gpu_driver import Driver, Graphs, Launch, launches
+from evolve_kernel.gpu_driver import Driver, Graphs, Launch, Memory, launches
 
 _PROGRAM = "evolve_program"
 _ADDRESS = 8
@@ -24,7 +28,7 @@ class Unrecordable(Exception):
     """A program that cannot be recorded; the text says why."""
 
 
-def record(text: str, calls: Sequence[Any], driver: Driver | None = None) -> dict[str, Any]:
+def record_triton(text: str, calls: Sequence[Any], driver: Driver | None = None) -> dict[str, Any]:
     """`kernels`: a name, a binary and what the driver tells of its resources, of each that the calls launch; `calls`: the launches of each. Each of the given calls is a list of arguments as
     `[kind, name, dims, dtype, value]`. What cannot be recorded gives `refused`, a text; what the program raises is raised."""
     _at_home()
@@ -80,6 +84,7 @@ class _Recorder:
     def _make_argument(self, kind: str, name: str, dims: Sequence[int], dtype: str, value: int) -> Any:
         if kind == "number":
             return value
+        # Zeros and no inputs: this process must know nothing that is asked later.
         return self._torch.zeros(tuple(dims), dtype=getattr(self._torch, dtype), device="cuda")
 
     def _encode_launch(self, launch: Launch, tensors: Sequence[Any]) -> list[Any]:
@@ -134,3 +139,98 @@ def _import_program(text: str) -> Any:
     sys.modules[_PROGRAM] = module
     spec.loader.exec_module(module)
     return module
+
+
+# --- CUDA
+
+_NVRTC_NAMES = ("libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so")
+_NVRTC_PACKAGES = ("nvidia.cuda_nvrtc", "nvidia.cu13")
+_PLAN = 7
+_LONGEST_LOG = 8000
+
+
+class CompileError(Exception):
+    """Text that does not compile, with the compiler's words."""
+
+
+def record_cuda(
+    text: str, function: str, calls: Sequence[Any], driver: Driver | None = None, library: Any = None
+) -> dict[str, Any]:
+    """Compiles a kernel in CUDA and asks it how it wants to be launched, once in each call; returns what `record_triton` does. The text defines `extern "C" __global__ void NAME(arguments...)` and a second
+    kernel `NAME_plan(int *plan, numbers...)`, which one thread runs: it writes the grid (3), the block (3) and the bytes of dynamic shared memory."""
+    opened = Driver() if driver is None else driver
+    try:
+        binary = compile_text(text, opened.facts()["arch"], nvrtc() if library is None else library)
+    except CompileError as error:
+        return {"refused": f"the program does not compile:\n{error}"}
+    module = opened.module(binary)
+    kernel, plan = opened.function(module, function), opened.function(module, f"{function}_plan")
+    numpy = importlib.import_module("numpy")
+    kernels = [[function, numpy.frombuffer(binary, "uint8"), opened.resources(kernel)]]
+    return {"kernels": kernels, "calls": [[_plan_launch(opened, plan, call)] for call in calls]}
+
+
+def nvrtc() -> Any:
+    """Returns NVIDIA's compiler: of a package that comes with torch, else of the system. Raises `OSError` where there is none."""
+    for place in (*_list_libraries(), *_NVRTC_NAMES, ctypes.util.find_library("nvrtc")):
+        try:
+            return ctypes.CDLL(place)
+        except (OSError, TypeError):
+            continue
+    raise OSError("there is no library nvrtc. Try: install torch, or the package nvidia-cuda-nvrtc")
+
+
+def compile_text(text: str, arch: int, library: Any) -> bytes:
+    """Returns the binary of a text for devices like `arch`, such as 90; raises `CompileError` with what the compiler says."""
+    program = ctypes.c_void_p()
+    source, options = ctypes.c_char_p(text.encode()), [f"--gpu-architecture=sm_{arch}".encode(), b"--std=c++17"]
+    _succeeds(library.nvrtcCreateProgram(ctypes.byref(program), source, b"kernel.cu", 0, None, None), "create")
+    given = (ctypes.c_char_p * len(options))(*options)
+    code = library.nvrtcCompileProgram(program, len(options), given)
+    if code:
+        log = _read(library.nvrtcGetProgramLogSize, library.nvrtcGetProgramLog, program)
+        raise CompileError(log.rstrip(b"\0").decode("utf-8", "replace")[:_LONGEST_LOG])
+    return _read(library.nvrtcGetCUBINSize, library.nvrtcGetCUBIN, program)
+
+
+def _read(size: Any, content: Any, program: ctypes.c_void_p) -> bytes:
+    count = ctypes.c_size_t()
+    _succeeds(size(program, ctypes.byref(count)), "size")
+    room = ctypes.create_string_buffer(max(1, count.value))
+    _succeeds(content(program, room), "read")
+    return room.raw[: count.value]
+
+
+def _succeeds(code: int, what: str) -> None:
+    if code:
+        raise CompileError(f"the compiler cannot {what} (error {code})")
+
+
+def _list_libraries() -> Iterator[str]:
+    for package in _NVRTC_PACKAGES:
+        try:
+            found = importlib.util.find_spec(package)
+        except ModuleNotFoundError:
+            continue
+        for folder in (found and found.submodule_search_locations) or ():
+            yield from (str(path) for path in sorted(Path(folder).glob("lib/libnvrtc.so*")))
+
+
+def _plan_launch(driver: Driver, plan: int, call: Sequence[Any]) -> list[Any]:
+    """Returns the one launch of a call: all arguments in their order, in the sizes that the plan has written."""
+    numbers = [value.to_bytes(8, "little", signed=True) for kind, _, _, _, value in call if kind == "number"]
+    graphs, memory, told = Graphs(driver), Memory(driver), (ctypes.c_int * _PLAN)()
+    room = memory.allocate(4 * _PLAN)
+    memory.put(room, ctypes.addressof(told), 4 * _PLAN)
+    one = (1, 1, 1)
+    graphs.launch(Launch(plan, one, one, 0, (room.to_bytes(8, "little"), *numbers)))
+    driver.wait()
+    memory.get(ctypes.addressof(told), room, 4 * _PLAN)
+    sizes, arrays, parameters = list(told), 0, list[Any]()
+    for kind, _, _, _, value in call:
+        if kind == "number":
+            parameters.append(value.to_bytes(8, "little", signed=True).hex())
+        else:
+            parameters.append([arrays, 0])
+            arrays += 1
+    return [0, sizes[:3], sizes[3:6], sizes[6], parameters]

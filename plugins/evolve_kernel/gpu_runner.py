@@ -14,66 +14,36 @@ _CACHES = 2
 _COPIED = 256 << 20
 _TRIES = 5
 
-_opened: list["Runner"] = []
-
-
-def begin(kernels: Sequence[Any], size: int, driver: Driver | None = None) -> dict[str, int]:
-    """Loads kernels (each a name and its binary as an array of bytes) and makes room for so many bytes of arguments; gives what the driver tells of the device."""
-    _opened[:] = [Runner(Driver() if driver is None else driver, kernels, size)]
-    return _opened[0].facts
-
-
-def refill(image: Any, start: int, launches: Sequence[Any]) -> None:
-    """Loads the kernels anew, copies an image of the arguments to the device, from the byte `start` of its room on, captures the launches, and throws everything out of the caches."""
-    _opened[0].refill(image, start, launches)
-
-
-def replay() -> float:
-    """Returns the launches, once, until the device has come to rest: seconds between the events around them."""
-    return _opened[0].replay()
-
-
-def nothing() -> float:
-    """As `replay`, of a graph that does nothing."""
-    return _opened[0].nothing()
-
-
-def give(image: Any, start: int) -> None:
-    """Copies all of the arguments back."""
-    _opened[0].give(image, start)
-
-
-def bandwidth() -> float:
-    """Returns the most bytes that the device has read and written in a second, while it copied."""
-    return _opened[0].bandwidth()
-
 
 class Runner:
-    """The state of one process: what is loaded, and the graph of the present call."""
+    """State of one process: the kernels that are loaded, and the graph of the present call."""
 
-    def __init__(self, driver: Driver, kernels: Sequence[Any], size: int) -> None:
-        self._driver = driver
-        self._memory = Memory(driver)
-        self._graphs = Graphs(driver)
-        self.facts = driver.facts()
+    def begin(self, kernels: Sequence[Any], size: int, driver: Driver | None = None) -> dict[str, int]:
+        """Loads kernels (each a name and its binary as an array of bytes) and makes room for so many bytes of arguments; gives what the driver tells of the device."""
+        self._driver = Driver() if driver is None else driver
+        self._memory = Memory(self._driver)
+        self._graphs = Graphs(self._driver)
         self._kernels = [(name, bytes(binary)) for name, binary in kernels]
         self._modules: list[int] = []
         self._functions: list[int] = []
         self._size = max(1, size)
         self._room = self._memory.allocate(self._size)
-        self._flushed = max(_LEAST_FLUSHED, _CACHES * self.facts["l2"])
+        facts = self._driver.facts()
+        self._flushed = max(_LEAST_FLUSHED, _CACHES * facts["l2"])
         self._flush = self._memory.allocate(self._flushed)
         self._events = (self._graphs.event(), self._graphs.event())
         self._empty = self._graphs.ready(self._graphs.capture(lambda stream: None))
         self._graph = 0
         self._calls = 0
+        return facts
 
     def refill(self, image: Any, start: int, launches: Sequence[Any]) -> None:
-        """See the function of this name."""
+        """Loads the kernels anew, copies an image of the arguments to the device, from the byte `start` of its room on, captures the launches, and throws everything out of the caches."""
         self._calls += 1
         self._load()
         made = [self._decode_launch(launch) for launch in launches]
         self._graph = self._graphs.ready(self._graphs.capture(lambda stream: self._launch_all(made)))
+        # Each call has its own byte, so that nothing of the room is left from the one before.
         self._memory.fill(self._room, self._calls % 256, self._size)
         self._driver.wait()
         self._memory.put(self._room + start, image.ctypes.data, image.nbytes)
@@ -81,19 +51,19 @@ class Runner:
         self._driver.wait()
 
     def replay(self) -> float:
-        """See the function of this name."""
+        """Runs the launches once; returns the seconds between the events around them."""
         return self._time(self._graph)
 
     def nothing(self) -> float:
-        """See the function of this name."""
+        """Runs a graph that does nothing; returns seconds as `replay`."""
         return self._time(self._empty)
 
     def give(self, image: Any, start: int) -> None:
-        """See the function of this name."""
+        """Copies all of the arguments back."""
         self._memory.get(image.ctypes.data, self._room + start, image.nbytes)
 
     def bandwidth(self) -> float:
-        """See the function of this name."""
+        """Returns the most bytes that the device has read and written in a second, while it copied."""
         one, other = self._memory.allocate(_COPIED), self._memory.allocate(_COPIED)
         copy = self._graphs.ready(self._graphs.capture(lambda stream: self._memory.copy(other, one, _COPIED)))
         return 2 * _COPIED / min(self._time(copy) for _ in range(_TRIES))
@@ -125,3 +95,9 @@ class Runner:
             for one in parameters
         )
         return Launch(self._functions[kernel], tuple(grid), tuple(block), shared, values)
+
+
+# A session calls functions of a module by their names.
+_runner = Runner()
+begin, refill, replay, nothing = _runner.begin, _runner.refill, _runner.replay, _runner.nothing
+give, bandwidth = _runner.give, _runner.bandwidth

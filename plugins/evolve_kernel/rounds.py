@@ -1,21 +1,24 @@
 """Rounds of pairs: candidate and anchor on the same inputs, right after each other, until the race decides.
 
-Every answer of the candidate is checked, of warm-up calls too, by an oracle that is asked afterwards; a round has two pairs of every shape, one in each order, so that each weighs the same and the order cancels."""
+Every answer of the candidate is checked, of warm-up calls too, by an oracle that is asked afterwards; a round has two pairs of every shape, one in each order, so that each weighs the same and the order cancels.
+
+An output is right where its distance from the answer is *not above* the tolerance, so that NaN is never right; a message about a wrong one shows no input, and no answer but one."""
 
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from statistics import median
+from typing import Any
 
+import numpy as np
 from numpy.random import Generator
+from numpy.typing import NDArray
 
 from evolve import Candidate
 from evolve.statistics import Interval, Race, combine, median_interval
 from evolve.types import TaskError
-from evolve_kernel.answers import check_answers
-from evolve_kernel.backend import Backend, Built, Called, Question, Side
-from evolve_kernel.layout import count_bytes
-from evolve_kernel.problem import KernelProblem, Shape, shape_name
+from evolve_kernel.backend import POISONS, Backend, Built, Called, Question, Side, count_bytes, segment_for
+from evolve_kernel.problem import Arrays, KernelProblem, Shape, shape_name
 from evolve_kernel.settings import KernelSettings
 
 PROCESS_ROUNDS = 2
@@ -30,14 +33,6 @@ class Wrong(Exception):
 
 class Broken(Exception):
     """A failure of integrity: the text is the tag."""
-
-
-@dataclass(frozen=True, slots=True)
-class Program:
-    """A built program and the handle under which its processes are opened."""
-
-    candidate: Candidate
-    built: Built
 
 
 @dataclass(slots=True)
@@ -98,7 +93,7 @@ class Rounds:
         self._shortest = 0.0
         self._distances: list[float] = []
 
-    def measure(self, backend: Backend, mine: Program, anchor: Program, *, race: bool) -> Measured:
+    def measure(self, backend: Backend, mine: Built, anchor: Built, *, race: bool) -> Measured:
         """Rounds until the race is decided, or all of them; raises `Wrong`, `Broken`, and `SessionFailed` of the candidate."""
         self._shortest = backend.shortest
         timings = [
@@ -111,8 +106,13 @@ class Rounds:
         processes: list[tuple[float, ...]] = []
         while running.wanted:
             count = min(running.wanted, PROCESS_ROUNDS)
-            with backend.sides(mine.candidate, mine.built, anchor.candidate, anchor.built, self._largest) as sides:
-                values = self._process(sides, timings, count)
+            # New processes now and then: a process keeps its luck with memory for its life.
+            with (
+                segment_for(self._largest) as segment,
+                backend.open_side(mine, segment) as one,
+                backend.open_side(anchor, segment) as other,
+            ):
+                values = self._process((one, other), timings, count)
             processes.append(values)
             for value in values:
                 running.add(value)
@@ -194,3 +194,73 @@ class Rounds:
 
 def _is_implausible(timing: Timings) -> bool:
     return median(timing.mine) < IMPLAUSIBLE * timing.least
+
+
+# --- answers, right or not
+
+_FAR = 3.0
+"""An element is counted as wrong where it is off by more than so many times what each may be off on average."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """`fault` says what is wrong with a call's outputs, empty where nothing is. `distance` is how far from the answers they are at most: in the L2 norm, relative to the answer where that is not
+    all zeros, of the outputs that have a tolerance above 0; None where there are none."""
+
+    fault: str
+    distance: float | None = None
+
+
+def check_answers(problem: KernelProblem, outputs: Arrays, expected: Arrays, inputs: Arrays, shape: Shape) -> Verdict:
+    """Returns what is to be said of outputs; the module's own check comes last."""
+    distances = []
+    for name, answer in expected.items():
+        if name not in problem.tolerance:
+            continue
+        found = _compare(name, outputs[name], answer, problem.tolerance[name])
+        if found.fault:
+            return found
+        distances += [] if found.distance is None else [found.distance]
+    return Verdict(problem.fault(outputs, expected, inputs, shape), max(distances, default=None))
+
+
+def _compare(name: str, output: NDArray[Any], answer: NDArray[Any], tolerance: float) -> Verdict:
+    if tolerance == 0:
+        wrong = output != answer
+        return Verdict(f"{name} must be exact: {_pattern(output, answer, wrong)}" if wrong.any() else "")
+    with np.errstate(all="ignore"):
+        off = np.subtract(output, answer, dtype=np.float64).reshape(-1)
+        norm = _length(answer.reshape(-1)) or 1.0
+        distance = _length(off) / norm
+        if distance <= tolerance:
+            return Verdict("", distance)
+        wrong = ~(np.abs(off) <= _FAR * tolerance * norm / np.sqrt(off.size)).reshape(answer.shape)
+    finite = math.isfinite(distance)
+    told = f"{name} is off by {distance:.3g} (relative, in the L2 norm)" if finite else f"{name} is not finite"
+    told = f"{told}, and {tolerance:g} is allowed"
+    return Verdict(f"{told}: {_pattern(output, answer, wrong)}" if wrong.any() else told, distance)
+
+
+def _length(values: NDArray[Any]) -> float:
+    """Returns the L2 norm of a flat array, by one thread: a library that starts several takes longer, and the time of others."""
+    return math.sqrt(float(np.einsum("i,i", values, values, dtype=np.float64)))
+
+
+def _pattern(output: NDArray[Any], answer: NDArray[Any], wrong: NDArray[np.bool_]) -> str:
+    """Returns which elements are wrong, in words, and the worst of them."""
+    with np.errstate(all="ignore"):
+        off = np.where(wrong, np.abs(output.astype(np.float64) - answer), -1.0)
+    worst = np.unravel_index(int(np.argmax(np.where(np.isnan(off), np.inf, off))), off.shape)
+    many = int(wrong.sum())
+    parts = [f"{many} of {wrong.size} elements are wrong"]
+    if unwritten := int(_unwritten(output).sum()):
+        parts.append(f"{unwritten} were not written")
+    index = ", ".join(str(int(place)) for place in worst)
+    return f"{'; '.join(parts)}. The worst is [{index}]: {output[worst]!s}, wanted {answer[worst]:.9g}"
+
+
+def _unwritten(output: NDArray[Any]) -> NDArray[np.bool_]:
+    """Elements that hold poison still."""
+    raw = np.ascontiguousarray(output).reshape(-1, 1).view("uint8")
+    found: NDArray[np.bool_] = np.any([(raw == poison).all(axis=1) for poison in POISONS], axis=0)
+    return found

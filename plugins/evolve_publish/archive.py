@@ -2,17 +2,26 @@
 
 Programs that are quarantined, not promoted or scored by their own word never come here; a program has one folder, named by its task and its content. The index is a function of the folders alone."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from evolve import report
 from evolve.commands import atomic_write
 from evolve.markdown import escape, format_code, format_table
 from evolve.types import ConfigError, Level, Task
-from evolve_publish.claims import Claims, format_estimate, format_number, read_claims
-from evolve_publish.export import Export, WrittenExport, write_export
-from evolve_publish.files import MANIFEST, add_manifest, check_files, read, write
-from evolve_publish.pages import README, describe_evidence, format_models, make_pages
-from evolve_publish.task_files import folder_name, load_exported_task
+from evolve_publish.claims import Claims, read_claims
+from evolve_publish.export import Export
+from evolve_publish.files import (
+    MANIFEST,
+    Contents,
+    add_manifest,
+    check_files,
+    folder_name,
+    load_exported_task,
+    read,
+    write,
+)
+from evolve_publish.pages import README, describe_evidence, format_estimate, format_models, format_number, make_pages
 
 _FOLDER = "published"
 INDEX = "INDEX.md"
@@ -36,8 +45,9 @@ def _place(archive: Path, claims: Claims) -> Path:
     return archive / _FOLDER / folder_name(claims.task.name) / claims.program[:_SHORT]
 
 
-def publish(export: Export, task: Task, archive: Path, *, force: bool = False) -> WrittenExport:
-    """Adds a promoted program; raises `ConfigError` for any other. An equal export remains; a different one of the program is replaced with `force` alone."""
+def publish(export: Export, task: Task, archive: Path, *, force: bool = False) -> tuple[Path, bool]:
+    """Adds a promoted program; returns its folder, and whether it was not there before. Raises `ConfigError` for any other program. An equal export remains; a different one of the program is replaced
+    with `force` alone."""
     claims = export.claims
     check_publishable(claims, task)
     size = sum(map(len, export.contents.values()))
@@ -47,8 +57,9 @@ def publish(export: Export, task: Task, archive: Path, *, force: bool = False) -
         )
     folder = _place(archive, claims)
     if folder.exists() and read(folder) == dict(export.contents):
-        return WrittenExport.of(export, folder, new=False)
-    return write_export(export, folder, force=force)
+        return folder, False
+    write(export.contents, folder, force=force)
+    return folder, True
 
 
 def check_place(archive: Path, folder: Path, claims: Claims) -> None:
@@ -99,12 +110,10 @@ def _explain_promotion(task: Task) -> str:
 def format_index(archive: Path) -> str:
     """Returns the index; raises `ConfigError` where a folder differs from its manifest, or holds a program that may not be published."""
     rows: list[tuple[tuple[str, float, str], tuple[str, ...]]] = []
-    for folder in find_published(archive):
-        contents, claims = _read(archive, folder)
-        with load_exported_task(contents, claims.task) as task:
-            check_publishable(claims, task)
-            value = claims.value.fitness if claims.value else 0.0
-            rows.append(((claims.task.name, -task.fitness.inside(value), claims.program), _row(folder, claims, task)))
+    for folder, _, claims, task in _open_published(archive):
+        check_publishable(claims, task)
+        value = claims.value.fitness if claims.value else 0.0
+        rows.append(((claims.task.name, -task.fitness.inside(value), claims.program), _row(folder, claims, task)))
     table = format_table(_HEADINGS, [row for _, row in sorted(rows)]) if rows else "Nothing is published yet."
     return f"{_HEAD}\n\n{table}\n"
 
@@ -112,16 +121,15 @@ def format_index(archive: Path) -> str:
 def check_index(archive: Path) -> None:
     """Raises `ConfigError` where the index differs from the folders, or a folder may not be published."""
     target, text = archive / INDEX, format_index(archive)
+    # Bytes and not texts: a checkout that changes line ends must be seen here, before it spoils hashes.
     if not target.is_file() or target.read_bytes() != text.encode("utf-8"):
         raise ConfigError(f"{target} is not what the folders say. Try: evolve program publish --index writes it anew")
 
 
 def renew_pages(archive: Path) -> None:
     """Writes the pages of every published program anew where another version has made them; nothing of the record changes."""
-    for folder in find_published(archive):
-        contents, claims = _read(archive, folder)
-        with load_exported_task(contents, claims.task) as task:
-            pages = make_pages(claims, task)
+    for folder, contents, claims, task in _open_published(archive):
+        pages = make_pages(claims, task)
         if any(contents.get(path) != data for path, data in pages.items()):
             kept = {path: data for path, data in contents.items() if path != MANIFEST}
             write(add_manifest({**kept, **pages}), folder, force=True)
@@ -141,16 +149,18 @@ def write_index(archive: Path) -> Path:
     return target
 
 
-def _read(archive: Path, folder: Path) -> tuple[dict[str, bytes], Claims]:
-    contents = read(folder)
-    wrong = check_files(contents)
-    if wrong:
-        raise ConfigError(
-            f"{folder} is not what was published: {wrong[0].path} {wrong[0].why}. Try: put it back as it was, or remove the folder"
-        )
-    claims = read_claims(contents)
-    check_place(archive, folder, claims)
-    return contents, claims
+def _open_published(archive: Path) -> Iterator[tuple[Path, Contents, Claims, Task]]:
+    """Yields every published program, whose files are those of its manifest; raises `ConfigError` for one that is not what was published."""
+    for folder in find_published(archive):
+        contents = read(folder)
+        for path, why in check_files(contents).items():
+            raise ConfigError(
+                f"{folder} is not what was published: {path} {why}. Try: put it back as it was, or remove the folder"
+            )
+        claims = read_claims(contents)
+        check_place(archive, folder, claims)
+        with load_exported_task(contents, claims.task.path, claims.task.parameters) as task:
+            yield folder, contents, claims, task
 
 
 def _row(folder: Path, claims: Claims, task: Task) -> tuple[str, ...]:

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from evolve.statistics import LEVEL, PRIOR_DEGREES, student_quantile
-from evolve.types import ConfigError, RecordId, Scalar, Trust
+from evolve.types import ConfigError, RecordId, Scalar, Task, Trust
 from evolve.types.codec import decode, encode
-from evolve_publish.files import Contents, json_bytes, parse_json, read_object
+from evolve_publish.files import Contents, json_bytes, parse_json, place_of_task, read_object
 
 RECORD = "record.json"
 STEPS = "lineage/steps.json"
@@ -115,8 +115,8 @@ class Claims:
     files: Mapping[str, str]
     task: TaskClaim
     judgings: tuple[EvaluationClaim, ...]
-    value: ValueClaim | None
     kind: str
+    value: ValueClaim | None = None
     versions: Mapping[str, str] = field(default_factory=dict)
     operator: str = ""
     models: tuple[ModelClaim, ...] = ()
@@ -141,6 +141,14 @@ class Claims:
         """Latest exact evaluation that proves a value."""
         proofs = [one for one in self.judgings if one.part == "certificate" and one.fitness is not None]
         return proofs[-1] if proofs else None
+
+    @property
+    def passed(self) -> tuple[tuple[float, float | None], ...]:
+        """Fitness of each evaluation on the task's own instances that passed, with its standard error."""
+        counted = (one for one in self.judgings if one.part in ("search", "again") and not one.of_seed)
+        return tuple(
+            (one.fitness, one.standard_error) for one in counted if one.outcome == "ok" and one.fitness is not None
+        )
 
     @property
     def is_claimed(self) -> bool:
@@ -201,6 +209,7 @@ def read_claims(contents: Contents) -> Claims:
 def _check(claims: Claims) -> None:
     """Raises `ValueError` for numbers that cannot be what they stand for."""
     value = claims.value
+    # A stranger's record.json must not have a number printed with a million digits.
     if not 0 <= claims.task.digits <= MOST_DIGITS:
         raise ValueError(f"the fitness has {claims.task.digits} digits")
     if value is not None and (value.count < 1 or (value.standard_error is not None and value.standard_error < 0.0)):
@@ -209,26 +218,28 @@ def _check(claims: Claims) -> None:
         )
 
 
-def format_value(claims: Claims) -> str:
-    """Returns the value with its uncertainty, and the direction that is better."""
-    better = "larger" if claims.task.direction == "max" else "smaller"
-    return f"{format_estimate(claims)} ({better} is better)" if claims.value else "none: it never passed"
+def claim_task(task: Task, name: str, release: str) -> TaskClaim:
+    """Returns the claim of a task; `release` is that of its evaluator's package."""
+    folder, path = place_of_task(task)
+    return TaskClaim(
+        name=name,
+        version=task.version,
+        folder=folder,
+        path=path,
+        parameters=dict(task.parameters),
+        fitness=task.fitness.name,
+        direction=task.fitness.direction,
+        digits=task.fitness.digits,
+        deterministic=task.deterministic,
+        promotion=task.promotion,
+        plugin=task.evaluator.plugin or "",
+        release=release,
+        log_ratio=task.fitness.log_ratio,
+        timed=is_timed(task),
+    )
 
 
-def format_estimate(claims: Claims) -> str:
-    """Returns the value, if there is one; a noisy one with its standard error and limits, so that it looks like no exact one."""
-    value = claims.value
-    if value is None:
-        return ""
-    shown = format_number(claims, value.fitness)
-    if value.certified or claims.task.deterministic:
-        return shown
-    if value.standard_error is None or value.low is None or value.high is None:
-        return f"{shown}, of unknown precision"
-    between = f"95 %: {format_number(claims, value.low)} to {format_number(claims, value.high)}"
-    return f"{shown} ± {value.standard_error:.2g} ({between}, n = {value.count:,})"
-
-
-def format_number(claims: Claims, value: float) -> str:
-    """Returns a value with the task's digits."""
-    return f"{value:.{claims.task.digits}g}"
+def is_timed(task: Task) -> bool:
+    """Returns whether the seconds of a machine decide the fitness: a ratio of times, or a stage that has cores to itself because of them."""
+    pinned = any(stage.needs.pinned or stage.needs.exclusive for stage in task.stages)
+    return task.fitness.log_ratio or pinned

@@ -1,6 +1,6 @@
 """`evolve program export`, `verify` and `publish`.
 
-Nothing of an export runs before its hashes were checked, and a stranger's evaluator never without `--trust`; exit code 0 says that all that matters agrees."""
+Nothing of an export runs before its hashes were checked, and a stranger's evaluator never without `--trust`; exit code 0 says that everything agrees."""
 
 from dataclasses import asdict
 from functools import partial
@@ -13,11 +13,9 @@ from evolve.commands import (
     CELL,
     brief,
     choose_isolation,
-    debug_option,
     emit,
     facts,
     json_option,
-    load_plugins,
     load_task,
     one_line,
     open_program,
@@ -28,14 +26,15 @@ from evolve.commands import (
 )
 from evolve.types import ConfigError, Task
 from evolve_publish.archive import check_index, check_place, find_published, publish, renew_pages, write_index
-from evolve_publish.checks import AGREES, DIFFERS, ClaimCheck, Verification, worst_verdict
-from evolve_publish.claims import Claims, format_value, read_claims
-from evolve_publish.export import Export, WrittenExport, export_program, write_export
-from evolve_publish.files import read
-from evolve_publish.verify import Verifier, is_known_task, verify
+from evolve_publish.claims import Claims, read_claims
+from evolve_publish.export import Export, export_program
+from evolve_publish.files import read, write
+from evolve_publish.pages import format_value
+from evolve_publish.reevaluation import AGREES, DIFFERS, ClaimCheck, worst_verdict
+from evolve_publish.verify import Verification, Verifier, is_known_task, verify
 
 UNTOLD = 3
-"""Exit code where nothing differs, and something that matters cannot be told here."""
+"""Exit code where nothing differs, and something cannot be told here."""
 
 
 def _load_export(reference: str, moved: str | None = None) -> tuple[Export, Task]:
@@ -56,27 +55,52 @@ def _load_export(reference: str, moved: str | None = None) -> tuple[Export, Task
 @click.option("--task", "moved", metavar="TASK", help="Where the task is, if it has moved.")
 @click.option("--force", is_flag=True, help="Replace an export that is there already.")
 @json_option
-@debug_option
 def export(reference: str, target: Path | None, moved: str | None, force: bool, as_json: bool) -> None:
     """Write a program with its task, evidence, lineage and certificate, so that anybody can evaluate it again."""
     found, _ = _load_export(reference, moved)
-    _show_export(found.claims, write_export(found, target or Path(found.name), force=force), as_json=as_json)
+    folder = target or Path(found.name)
+    write(found.contents, folder, force=force)
+    _show_export(found, folder, as_json=as_json)
 
 
-def _show_export(claims: Claims, written: WrittenExport, *, as_json: bool) -> None:
+def _show_export(export: Export, folder: Path, *, published: bool = False, new: bool = True, as_json: bool) -> None:
+    """Prints where an export is; `new`: it was not there before."""
+    claims, size = export.claims, sum(map(len, export.contents.values()))
     if as_json:
-        emit({"event": "exported", **asdict(written)})
+        emit(
+            {
+                "event": "exported",
+                "name": claims.name,
+                "task": claims.task.name,
+                "program": claims.program,
+                "folder": str(folder),
+                "files": len(export.contents),
+                "bytes": size,
+                "promoted": claims.promotion is not None,
+                "quarantined": claims.quarantined,
+                "new": new,
+            }
+        )
         return
-    there = "" if written.new else ", as it was there already"
+    there = "" if new else ", as it was there already"
     rows = [
-        ("program", f"{written.name}  {written.program[:16]} of task {written.task}"),
-        (claims.task.fitness, format_value(claims)),
-        ("promoted", "yes" if written.promoted else "no"),
-        ("quarantined", written.quarantined),
-        ("folder", f"{written.folder} ({written.files} files, {written.bytes / 1024:,.0f} KiB{there})"),
-        ("next", f"evolve program verify {written.folder}{'' if is_known_task(claims.task) else ' --trust'}"),
+        ("program", f"{claims.name}  {claims.program[:16]} of task {claims.task.name}"),
+        (claims.task.fitness, _format_value(claims)),
+        # Only a promoted program that is not quarantined can be published.
+        ("promoted", "" if published else "yes" if claims.promotion else "no"),
+        ("quarantined", claims.quarantined),
+        (
+            "published" if published else "folder",
+            f"{folder} ({len(export.contents)} files, {size / 1024:,.0f} KiB{there})",
+        ),
+        ("next", f"evolve program verify {folder}{'' if is_known_task(claims.task) else ' --trust'}"),
     ]
     say(facts([(label, text) for label, text in rows if text]))
+
+
+def _format_value(claims: Claims) -> str:
+    # Every command writes an error in ASCII; pages have the sign itself.
+    return format_value(claims).replace("±", "+-")
 
 
 @click.command("verify")
@@ -89,7 +113,6 @@ def _show_export(claims: Claims, written: WrittenExport, *, as_json: bool) -> No
 )
 @sandbox_option
 @json_option
-@debug_option
 def verify_program(
     reference: str | None,
     published: bool,
@@ -100,9 +123,7 @@ def verify_program(
     as_json: bool,
 ) -> None:
     """Check an export: every hash, and every claim by evaluating it again from nothing but the export."""
-    verifier = Verifier(
-        partial(open_worker, wish=choose_isolation(sandbox)), load_plugins(), trusted=trust, quick=quick
-    )
+    verifier = Verifier(partial(open_worker, wish=choose_isolation(sandbox)), trusted=trust, quick=quick)
     if (reference is None) != published:
         raise ConfigError(
             "one export is verified, or what is published. Try: name a folder or NAME/ID, or say --published"
@@ -156,7 +177,7 @@ def _verify_folder(archive: Path, folder: Path, verifier: Verifier) -> Verificat
 
 
 def _first_reason(found: Verification) -> str:
-    reasons = [check for check in found.checks if check.matters and check.verdict == found.verdict != AGREES]
+    reasons = [check for check in found.checks if check.verdict == found.verdict != AGREES]
     return f"  {one_line(reasons[0].what)}: {brief(one_line(reasons[0].why), CELL)}" if reasons else ""
 
 
@@ -167,7 +188,7 @@ def _to_plain(found: Verification) -> dict[str, object]:
 def _show(found: Verification, claims: Claims) -> None:
     rows = [
         ("program", f"{one_line(found.name)}  {found.program[:16]} of task {one_line(found.task)}"),
-        (one_line(claims.task.fitness), format_value(claims)),
+        (one_line(claims.task.fitness), _format_value(claims)),
         ("isolation", found.isolation.partition(":")[0] or "no program was run"),
         ("verdict", found.verdict.upper() if found.verdict == DIFFERS else found.verdict),
     ]
@@ -176,8 +197,7 @@ def _show(found: Verification, claims: Claims) -> None:
 
 
 def _row(check: ClaimCheck) -> tuple[str, ...]:
-    what = check.what if check.matters else f"({check.what})"
-    return (what, check.verdict, _shorten(check.claimed), _shorten(check.found), brief(one_line(check.why), CELL))
+    return (check.what, check.verdict, _shorten(check.claimed), _shorten(check.found), brief(one_line(check.why), CELL))
 
 
 def _shorten(text: str) -> str:
@@ -199,7 +219,6 @@ def _shorten(text: str) -> str:
 @click.option("--task", "moved", metavar="TASK", help="Where the task is, if it has moved.")
 @click.option("--force", is_flag=True, help="Replace another export of the same program.")
 @json_option
-@debug_option
 def publish_program(
     reference: str | None, only_index: bool, archive: Path | None, moved: str | None, force: bool, as_json: bool
 ) -> None:
@@ -216,6 +235,6 @@ def publish_program(
             say(f"index  {target}, {count} program{'' if count == 1 else 's'}")
         return
     found, task = _load_export(reference, moved)
-    written = publish(found, task, place, force=force)
+    folder, new = publish(found, task, place, force=force)
     write_index(place)
-    _show_export(found.claims, written, as_json=as_json)
+    _show_export(found, folder, published=True, new=new, as_json=as_json)

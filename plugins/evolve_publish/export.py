@@ -3,12 +3,11 @@
 Equal records make equal bytes: nothing here asks for the time, the machine or the user. A task whose files have changed since is refused. Of held-out cases an export has the scores, and none of the artifacts."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from evolve import report
-from evolve.archive import Elite, Estimate
 from evolve.campaign import Campaign, first_event
 from evolve.commands import trial_seed
 from evolve.statistics import Pool
@@ -16,7 +15,6 @@ from evolve.types import (
     FROM_SCRATCH,
     ConfigError,
     MachineMeasured,
-    Outcome,
     Program,
     ProgramId,
     Record,
@@ -38,12 +36,12 @@ from evolve_publish.claims import (
     ModelClaim,
     PromotionClaim,
     ValueClaim,
+    claim_task,
     encode_claims,
     value_limits,
 )
-from evolve_publish.files import Contents, add_manifest, encode_text, json_bytes, name_stored_files, write
+from evolve_publish.files import Contents, add_manifest, encode_text, json_bytes, name_stored_files, task_files
 from evolve_publish.pages import make_pages
-from evolve_publish.task_files import claim_task, task_files
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,45 +51,6 @@ class Export:
     claims: Claims
     contents: Contents
     name: str
-
-
-@dataclass(frozen=True, slots=True)
-class WrittenExport:
-    """Export in a folder; `new`: it was not there before."""
-
-    name: str
-    task: str
-    program: str
-    folder: str
-    files: int
-    bytes: int
-    promoted: bool
-    quarantined: str
-    new: bool = True
-
-    @classmethod
-    def of(cls, export: Export, folder: Path, *, new: bool = True) -> "WrittenExport":
-        """Returns the facts of an export that is in a folder."""
-        claims, contents = export.claims, export.contents
-        size = sum(map(len, contents.values()))
-        is_promoted = claims.promotion is not None
-        return cls(
-            claims.name,
-            claims.task.name,
-            claims.program,
-            str(folder),
-            len(contents),
-            size,
-            is_promoted,
-            claims.quarantined,
-            new,
-        )
-
-
-def write_export(export: Export, folder: Path, *, force: bool = False) -> WrittenExport:
-    """Writes an export to a folder; with `force` it replaces another export. Raises `ConfigError`."""
-    write(export.contents, folder, force=force)
-    return WrittenExport.of(export, folder)
 
 
 def export_program(campaign: Campaign, record: RecordId, task: Task) -> Export:
@@ -142,32 +101,61 @@ def _check_version(campaign: Campaign, record: RecordId, task: Task) -> None:
 def _collect_claims(
     reader: "_EvaluationReader", task: Task, steps: Sequence[LineageClaim], stored: Mapping[str, str]
 ) -> Claims:
-    campaign, program, judgings = reader.campaign, reader.program, reader.judgings()
-    record = campaign.log.settled(reader.first).record
-    origin, stamped = report.made_by(campaign, record), campaign.log.settling(record.origin.about or reader.first)
-    quarantine, seeds = campaign.state.quarantined.get(program), campaign.state.seed_values
+    campaign, seeds = reader.campaign, reader.campaign.state.seed_values
+    shown = report.whole(campaign, reader.first)
+    stamped = campaign.log.settling(shown.record.about or reader.first)
     release = campaign.plugins.evaluator_release(task.evaluator) or ""
-    return Claims(
-        name=report.record_name(campaign, reader.first),
-        program=program,
+    claims = Claims(
+        name=shown.record.name,
+        program=reader.program,
         files=stored,
         task=claim_task(task, campaign.task.name, release),
-        judgings=judgings,
-        value=estimate_value(campaign, program, reader.records),
-        kind=origin.kind,
+        judgings=reader.judgings(),
+        kind=shown.made.kind,
         versions=dict(first_event(campaign.log).versions),
-        operator=origin.operator,
+        operator=shown.made.operator,
         models=_read_models(campaign, steps),
         seed_fitness=campaign.task.fitness.shown(sum(seeds) / len(seeds)) if seeds else None,
-        promotion=_find_promotion(campaign, program, judgings),
-        quarantined="" if quarantine is None else f"{quarantine.by}: {quarantine.why}",
+        quarantined="" if shown.ruling is None else f"{shown.ruling.by}: {shown.ruling.why}",
         found=_format_time(stamped),
         found_after=stamped.active,
         campaign_seed=campaign.settings.seed,
+        # The secret travels with the export, for without it nobody could draw the same instances.
         secret=campaign.secret,
         steps=len(steps),
+        # Costs are those of the whole campaign: a program cannot be had without those that failed on the way.
         spent=encode(campaign.state.progress),
     )
+    return replace(claims, value=_claim_value(campaign, shown, claims), promotion=_claim_promotion(shown, claims))
+
+
+def _claim_value(campaign: Campaign, shown: report.Shown, claims: Claims) -> ValueClaim | None:
+    """Returns the value by all evaluations; None where the program never passed. A certified value is exact; a noisy one has its limits."""
+    proof, passed = claims.certificate, claims.passed
+    if proof is not None and proof.fitness is not None:
+        return ValueClaim(proof.fitness, certified=True)
+    if not passed:
+        return None
+    if claims.task.deterministic:
+        return ValueClaim(passed[0][0])
+    known = shown.reported or shown.estimate
+    if known is not None:
+        mean, error, count = known.fitness, known.standard_error, known.measurements
+    else:
+        pool = Pool()
+        for fitness, own_error in passed:
+            pool = pool.add(fitness, own_error)
+        mean, error, count = pool.mean, pool.standard_error(campaign.state.noise_floor), pool.count
+    low, high = (None, None) if error is None else value_limits(mean, error, count)
+    return ValueClaim(mean, False, error, count, low, high, confirmed=shown.reported is not None)
+
+
+def _claim_promotion(shown: report.Shown, claims: Claims) -> PromotionClaim | None:
+    if claims.task.promotion == "certificate":
+        proof = claims.certificate
+        return PromotionClaim("certificate", "its value is proven in exact arithmetic", proof.at) if proof else None
+    held_out = PromotionClaim("held_out", "it is no worse than the seed on every held-out case")
+    return held_out if shown.promoted else None
 
 
 def _read_models(campaign: Campaign, steps: Sequence[LineageClaim]) -> tuple[ModelClaim, ...]:
@@ -175,19 +163,6 @@ def _read_models(campaign: Campaign, steps: Sequence[LineageClaim]) -> tuple[Mod
     # A local model is named by its path, which is a path of this machine.
     servers = {one.name: Path(str(one.settings.get("model", ""))).name for one in campaign.settings.models.members}
     return tuple(ModelClaim(name, servers.get(name, "")) for name in sorted({step.model for step in steps} - {""}))
-
-
-def _find_promotion(
-    campaign: Campaign, program: ProgramId, judgings: Sequence[EvaluationClaim]
-) -> PromotionClaim | None:
-    if campaign.task.promotion == "certificate":
-        proofs = [one for one in judgings if one.part == "certificate" and one.fitness is not None]
-        return (
-            PromotionClaim("certificate", "its value is proven in exact arithmetic", proofs[-1].at) if proofs else None
-        )
-    if program not in campaign.state.archive.promoted:
-        return None
-    return PromotionClaim("held_out", "it is no worse than the seed on every held-out case")
 
 
 class _EvaluationReader:
@@ -332,46 +307,3 @@ def _claim_step(campaign: Campaign, line: report.LineageStep, program: str, diff
         isolation=line.isolation,
         diff=diff,
     )
-
-
-# --- the value by all evaluations
-
-
-def estimate_value(campaign: Campaign, program: ProgramId, records: Sequence[Record]) -> ValueClaim | None:
-    """Returns the value of a program by its records, the earliest first; None where it never passed. A certified value is exact; a noisy one has its limits."""
-    task = campaign.task
-    passed = [one for one in records if one.evaluation.outcome is Outcome.OK and not one.origin.case]
-    proofs = [one.evaluation.fitness for one in passed if one.evaluation.certified]
-    values = [one.evaluation.fitness for one in passed if not one.evaluation.certified]
-    if proofs and proofs[-1] is not None:
-        return ValueClaim(task.fitness.shown(proofs[-1]), certified=True)
-    if not values or values[0] is None:
-        return None
-    if task.deterministic:
-        return ValueClaim(task.fitness.shown(values[0]))
-    elite = _find_elite(campaign, program)
-    if elite is not None and elite.reported is not None:
-        return noisy_value(task, elite.reported, confirmed=True)
-    return noisy_value(task, elite.estimate if elite else _pool_estimate(campaign, passed), confirmed=False)
-
-
-def _find_elite(campaign: Campaign, program: ProgramId) -> Elite | None:
-    archive = campaign.state.archive
-    holders = [*([archive.best] if archive.best else []), *archive.elites()]
-    return next((one for one in holders if one.program == program), None)
-
-
-def _pool_estimate(campaign: Campaign, passed: Sequence[Record]) -> Estimate:
-    pool = Pool()
-    for record in passed:
-        if record.evaluation.fitness is not None and not record.evaluation.certified:
-            pool = pool.add(record.evaluation.fitness, record.evaluation.standard_error)
-    return Estimate(pool.mean, pool.standard_error(campaign.state.noise_floor), pool.count)
-
-
-def noisy_value(task: Task, estimate: Estimate, *, confirmed: bool) -> ValueClaim:
-    """Returns a mean with its limits."""
-    shown, error = task.fitness.shown(estimate.mean), estimate.standard_error
-    if error is None:
-        return ValueClaim(shown, count=estimate.count, confirmed=confirmed)
-    return ValueClaim(shown, False, error, estimate.count, *value_limits(shown, error, estimate.count), confirmed)

@@ -1,7 +1,9 @@
-"""Files of an export: their names, their manifest, and the folder that holds them.
+"""Files of an export: their names, their manifest, the folder that holds them, and the task among them.
 
 An export comes from strangers. A path in it is plain: relative, of ASCII letters that every file system takes, below no hidden folder. Reading follows no link, opens no device, and takes no more than an
-export may have. It happens once: the files that were checked are those that are used."""
+export may have. It happens once: the files that were checked are those that are used.
+
+Of a task an export takes the files that the task's version is a hash of, its READMEs and its prompts; no compiled code and nothing hidden, for the version covers neither."""
 
 import hashlib
 import json
@@ -9,13 +11,15 @@ import math
 import os
 import re
 import stat
+import tempfile
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn
 
+import evolve.task
 from evolve.commands import atomic_write
-from evolve.types import ConfigError
+from evolve.types import ConfigError, Scalar, Task, TaskError
 
 MANIFEST = "MANIFEST.json"
 SCHEMA = 1
@@ -29,14 +33,6 @@ Contents = Mapping[str, bytes]
 """All files of an export by their paths."""
 
 _PART = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9 ._+@=,-]{0,98}[A-Za-z0-9_+@=,-])?")
-
-
-@dataclass(frozen=True, slots=True)
-class FileDifference:
-    """File that differs from the manifest."""
-
-    path: str
-    why: str
 
 
 def is_plain(path: str) -> bool:
@@ -87,18 +83,16 @@ def check_size(count: int, size: int) -> None:
         )
 
 
-def check_files(contents: Contents) -> tuple[FileDifference, ...]:
-    """Returns every file that differs from the manifest, is missing, or is not in it. Raises `ConfigError` where there is no manifest that can be read."""
+def check_files(contents: Contents) -> dict[str, str]:
+    """Returns why each file that differs from the manifest, is missing, or is not in it is wrong, by its path. Raises `ConfigError` where there is no manifest that can be read."""
     listed = _read_manifest(contents)
-    found = [
-        FileDifference(path, "is not in the manifest") for path in contents if path not in listed and path != MANIFEST
-    ]
+    wrong = dict.fromkeys(contents.keys() - listed.keys() - {MANIFEST}, "is not in the manifest")
     for path, sha256 in listed.items():
         if path not in contents:
-            found.append(FileDifference(path, "is missing"))
+            wrong[path] = "is missing"
         elif hash_bytes(contents[path]) != sha256:
-            found.append(FileDifference(path, "was changed: its hash is not the one in the manifest"))
-    return tuple(sorted(found, key=lambda one: one.path))
+            wrong[path] = "was changed: its hash is not the one in the manifest"
+    return dict(sorted(wrong.items()))
 
 
 def _read_manifest(contents: Contents) -> dict[str, str]:
@@ -242,6 +236,7 @@ def _read_file(file: Path, name: str, room: int) -> bytes:
     """Returns the bytes of a plain file; a link, a device or a pipe is refused before anything of it is read."""
     refusal = f"{name[:200]!r} is no plain file. Try: take an export as it was written, without links"
     try:
+        # Without O_NONBLOCK a pipe among the files would keep the reader waiting for ever.
         number = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
         raise ConfigError(refusal) from error
@@ -250,4 +245,71 @@ def _read_file(file: Path, name: str, room: int) -> bytes:
         if not stat.S_ISREG(status.st_mode):
             raise ConfigError(refusal)
         check_size(1, status.st_size + LARGEST - room)
+        # One byte more than there is room for: a file that grows meanwhile is seen, and refused by its size.
         return opened.read(max(room, 0) + 1)
+
+
+TASK_FOLDER = "task"
+"""Folder of all files of the task."""
+
+
+def place_of_task(task: Task) -> tuple[str, str]:
+    """Returns the folder of the task in an export, and the path that names the task there."""
+    name = Path(task.folder).name
+    folder = f"{TASK_FOLDER}/{name if is_plain(name) else 'task'}"
+    own = task.one_file or task.task_file
+    return folder, f"{folder}/{own}" if own else folder
+
+
+def folder_name(task: str) -> str:
+    """Returns a task's name as a folder's name: a further task of a folder has a name with a slash."""
+    name = task.replace("/", ".")
+    return name if is_plain(name) else f"task-{hash_bytes(encode_text(task))[:12]}"
+
+
+def task_files(task: Task) -> dict[str, bytes]:
+    """Returns every file of a task as it lies in its folder now, by its path in an export; raises `ConfigError` for one that cannot travel."""
+    folder, (place, _) = Path(task.folder), place_of_task(task)
+    found: dict[str, bytes] = {}
+    size = 0
+    for path in _paths(task):
+        name = f"{place}/{path.relative_to(folder).as_posix()}"
+        if not path.resolve().is_relative_to(folder.resolve()):
+            raise ConfigError(
+                f"{path} leads out of the task's folder, and would not be what it is elsewhere. Try: copy the file into the folder"
+            )
+        size += path.stat().st_size
+        check_size(len(found) + 1, size)
+        found[name] = path.read_bytes()
+    check_paths(found)
+    return found
+
+
+def _paths(task: Task) -> list[Path]:
+    folder = Path(task.folder)
+    found = set(evolve.task.deciding(folder, task.one_file, task.prompts_folder))
+    if task.one_file:
+        return sorted(found)
+    if task.prompts_folder:
+        found |= set((folder / task.prompts_folder).glob("*.md"))
+    return sorted(found | {folder / name for name in evolve.task.READMES if (folder / name).is_file()})
+
+
+@contextmanager
+def load_exported_task(contents: Contents, path: str, parameters: Mapping[str, Scalar]) -> Iterator[Task]:
+    """Yields the task at `path` of an export, loaded from a fresh folder that holds nothing else. Nothing of it is run. Raises `TaskError`, `ConfigError`."""
+    # A folder of its own: a task loads files beside its own, and nothing else of an export may be one of them.
+    with tempfile.TemporaryDirectory(prefix="evolve-task-") as fresh:
+        for name, data in contents.items():
+            if name.startswith(f"{TASK_FOLDER}/"):
+                file = Path(fresh, name)
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_bytes(data)
+        place = Path(fresh, path)
+        if not (is_plain(path) and path.startswith(f"{TASK_FOLDER}/") and place.exists()):
+            raise ConfigError(f"the export has no task {path[:200]!r}. Try: export the program again")
+        try:
+            task = evolve.task.load(place, parameters)
+        except TaskError as error:
+            raise TaskError(str(error).replace(f"{fresh}/", "")) from error
+        yield task

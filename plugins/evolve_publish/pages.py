@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from evolve.markdown import escape, format_code, format_table
 from evolve.task import CERTIFICATE, PROOF_SCRIPT, proof_script, read_sentence
 from evolve.types import Task
-from evolve_publish.claims import Claims, EvaluationClaim, format_number, format_value
+from evolve_publish.claims import Claims, EvaluationClaim
 
 README = "README.md"
 VERIFY_SCRIPT = "verify.py"
@@ -106,6 +106,31 @@ def _list_evaluation(claims: Claims, one: EvaluationClaim) -> tuple[str, ...]:
         escape(one.isolation.partition(":")[0]),
         escape(one.at),
     )
+
+
+def format_value(claims: Claims) -> str:
+    """Returns the value with its uncertainty, and the direction that is better."""
+    better = "larger" if claims.task.direction == "max" else "smaller"
+    return f"{format_estimate(claims)} ({better} is better)" if claims.value else "none: it never passed"
+
+
+def format_estimate(claims: Claims) -> str:
+    """Returns the value, if there is one; a noisy one with its standard error and limits, so that it looks like no exact one."""
+    value = claims.value
+    if value is None:
+        return ""
+    shown = format_number(claims, value.fitness)
+    if value.certified or claims.task.deterministic:
+        return shown
+    if value.standard_error is None or value.low is None or value.high is None:
+        return f"{shown}, of unknown precision"
+    between = f"95 %: {format_number(claims, value.low)} to {format_number(claims, value.high)}"
+    return f"{shown} ± {value.standard_error:.2g} ({between}, n = {value.count:,})"
+
+
+def format_number(claims: Claims, value: float) -> str:
+    """Returns a value with the task's digits."""
+    return f"{value:.{claims.task.digits}g}"
 
 
 # The script trusts nothing beside itself: no file of the folder is imported, whatever its name.

@@ -1,41 +1,139 @@
-"""Evaluation of an export's claims again: its certificate, its score, its held-out cases.
+"""Evaluation of an export's claims again: its certificate, its score, its held-out cases; and how a claimed value and a new one are compared.
 
-No result is taken from anywhere else, and a worker gets nothing but what is in the export. Where it cannot evaluate, for lack of a library or a device, the verdict is `cannot be told`; a program that fails where it passed differs."""
+No result is taken from anywhere else, and a worker gets nothing but what is in the export. Where it cannot evaluate, for lack of a library or a device, the verdict is `cannot be told`; a program that fails where it passed differs.
+
+A deterministic value must be the same; where Python, a library or the processor is another, floating point may differ in its last digits, and a relative difference of
+`TOLERANCE` counts as none. Noisy values agree where their difference is within what chance explains 99 times of 100, by Student's t on the error of the difference of
+two means (Welch 1947, https://doi.org/10.2307/2332510), or where the new one is better: a claim that is too small deceives nobody. On another hardware class a noisy value that is worse tells
+nothing, and a timing tells nothing at all. A claim that could not be compared neither agrees nor differs, and its check says why. Numbers are in the task's own direction."""
 
 import json
 import math
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from evolve.commands import Report, Worker
+from evolve.statistics import PRIOR_DEGREES, error_of_difference, pool_values, student_quantile
 from evolve.task import CERTIFICATE, check_proof
-from evolve.types import Carried, Case, Outcome, Parameters, Program, Split, Task, TextId, Trial
-from evolve_publish.checks import (
-    AGREES,
-    CANNOT_BE_TOLD,
-    DIFFERS,
-    ClaimCheck,
-    check_equal,
-    compare_exact,
-    compare_noisy,
-    compare_with_seed,
-    is_close,
-)
+from evolve.types import Carried, Case, Fitness, Outcome, Parameters, Program, Split, Task, TextId, Trial
 from evolve_publish.claims import Claims, EvaluationClaim, ValueClaim
 from evolve_publish.files import Contents, decode_text
 
+Verdict = Literal["agrees", "differs", "cannot be told"]
+AGREES: Verdict = "agrees"
+DIFFERS: Verdict = "differs"
+CANNOT_BE_TOLD: Verdict = "cannot be told"
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimCheck:
+    """Verdict on one claim."""
+
+    what: str
+    verdict: Verdict
+    claimed: str = ""
+    found: str = ""
+    why: str = ""
+
+
+def worst_verdict(verdicts: Sequence[Verdict]) -> Verdict:
+    """Returns the worst verdict; none at all is no agreement."""
+    if DIFFERS in verdicts:
+        return DIFFERS
+    return CANNOT_BE_TOLD if CANNOT_BE_TOLD in verdicts or not verdicts else AGREES
+
+
+def check_equal(what: str, claimed: str, found: str, why: str = "") -> ClaimCheck:
+    """Checks a text that must be found as it was claimed."""
+    return ClaimCheck(what, AGREES if claimed == found else DIFFERS, claimed, found, "" if claimed == found else why)
+
+
+TOLERANCE = 1e-9
+LEVEL = 0.99
+NOISY = 5
+"""Evaluations of a noisy program."""
+_VAGUE = 3.0
+"""Largest standard error of a claim that is believed, in times of the error that was found."""
 _LONGEST = 300
 """Characters of the reason of a failure."""
 _ROUNDING = 1e-12
 """Relative error of the mean of equal numbers."""
-NOISY = 5
-"""Evaluations of a noisy program."""
 
 
-def _draw_seed() -> int:
-    """Returns a random seed that no program can have prepared for."""
-    return secrets.randbelow(1 << 31)
+def compare_exact(what: str, claimed: float | None, found: float | None, *, elsewhere: str = "") -> ClaimCheck:
+    """Compares deterministic values. `elsewhere` says what differs in the environment, empty where nothing does."""
+    shown = repr(claimed), repr(found)
+    if claimed == found:
+        return ClaimCheck(what, AGREES, *shown)
+    if claimed is None or found is None:
+        return ClaimCheck(what, DIFFERS, *shown, "the program passes in one of them alone")
+    # Libraries and processors add up floating point in other orders.
+    if elsewhere and is_close(claimed, found):
+        why = f"but for the last digits of floating point (a relative difference of {TOLERANCE:g} at most), for {elsewhere}"
+        return ClaimCheck(what, AGREES, *shown, why)
+    return ClaimCheck(what, DIFFERS, *shown, "; ".join(filter(None, ("the value is another one", elsewhere))))
+
+
+def is_close(claimed: float, found: float) -> bool:
+    """Returns whether values differ by no more than floating point does between processors and libraries."""
+    return math.isclose(claimed, found, rel_tol=TOLERANCE, abs_tol=TOLERANCE * 1e-3)
+
+
+def compare_noisy(
+    what: str, claimed: ValueClaim, found: Sequence[float], fitness: Fitness, *, elsewhere: str = ""
+) -> ClaimCheck:
+    """Compares noisy values, evaluated again at least twice. `elsewhere` says that this is another hardware class."""
+    pool = pool_values(found)
+    error = pool.standard_error(None) or 0.0
+    own = _own_error(claimed, error * math.sqrt(pool.count / claimed.count))
+    within = student_quantile(LEVEL, PRIOR_DEGREES + pool.count - 1) * error_of_difference(own, error)
+    gain = fitness.inside(pool.mean) - fitness.inside(claimed.fitness)
+    digits = fitness.digits
+    shown = (
+        f"{claimed.fitness:.{digits}g} +- {own:.2g}",
+        f"{pool.mean:.{digits}g} +- {error:.2g} of {pool.count} evaluations",
+    )
+    if abs(gain) <= within:
+        return ClaimCheck(what, AGREES, *shown, f"the difference is within chance ({LEVEL:.0%}: {within:.2g})")
+    if gain > 0:
+        return ClaimCheck(what, AGREES, *shown, "it is better than claimed")
+    return _refuse_worse(
+        what, shown, f"it is worse by more than chance explains ({LEVEL:.0%}: {within:.2g})", elsewhere
+    )
+
+
+def _own_error(claimed: ValueClaim, implied: float) -> float:
+    """Returns the claim's standard error, and no more than `_VAGUE` times the error that was found, so that a vague claim gains nothing."""
+    if claimed.standard_error is None:
+        return implied
+    return min(claimed.standard_error, _VAGUE * implied) if implied else claimed.standard_error
+
+
+def compare_with_seed(what: str, gains: Sequence[float], fitness: Fitness, *, elsewhere: str = "") -> ClaimCheck:
+    """Compares a program with the seed on a case, by its gain (larger is better, whatever the task's direction) with each random seed. One worse evaluation may be chance; several show it."""
+    pool = pool_values(gains)
+    shown = (
+        "no worse than the seed",
+        f"{fitness.shown(pool.mean) + 0.0:+.4g} to the seed"
+        + (f" of {pool.count} evaluations" if pool.count > 1 else ""),
+    )
+    error = pool.standard_error(None) or 0.0
+    if pool.mean >= 0.0:
+        return ClaimCheck(what, AGREES, *shown)
+    if pool.count > 1 and -pool.mean <= student_quantile(LEVEL, PRIOR_DEGREES + pool.count - 1) * error:
+        return ClaimCheck(what, AGREES, *shown, "the difference is within chance")
+    return _refuse_worse(what, shown, "it is worse than the seed there", elsewhere)
+
+
+def _refuse_worse(what: str, shown: tuple[str, str], why: str, elsewhere: str) -> ClaimCheck:
+    if elsewhere:
+        why = f"noisy scores compare within one hardware class, and {elsewhere}"
+    return ClaimCheck(what, CANNOT_BE_TOLD if elsewhere else DIFFERS, *shown, why)
+
+
+# --- claims, evaluated again
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,22 +166,19 @@ class Reevaluation:
         """Seconds decide the fitness, and those of this machine are others."""
         return self.claims.task.timed and bool(self.elsewhere)
 
-    def search_trial(self, first: EvaluationClaim, seed: int, *, carried: bool = True) -> Trial:
-        """Returns the trial of the search with another random seed, and with the artifacts that the parent had left where they are `carried`."""
-        kept = first.carried.items() if carried else ()
-        left = Carried({name: json.loads(self.text(path)) for name, path in kept})
+    def evaluate(self, first: EvaluationClaim, seed: int, *, of_seed: bool = False) -> Report:
+        """Evaluates the program as the search did, with the artifacts that its parent had left; `of_seed`: the task's seed, which has no parent."""
+        kept = {} if of_seed else first.carried
+        carried = Carried({name: json.loads(self.text(path)) for name, path in kept.items()})
         split: Split = "search" if self.task.deterministic else "confirm"
         parameters = Parameters(self.task.parameters)
-        return Trial(seed, split=split, parameters=parameters, carried=left, secret=self.claims.secret)
+        trial = Trial(seed, split=split, parameters=parameters, carried=carried, secret=self.claims.secret)
+        return self.worker.evaluate(self.task.seed if of_seed else self.program, trial)
 
-    def evaluate_case(self, case: Case, seed: int, program: Program) -> Report:
-        """Evaluates a program on a held-out case."""
+    def evaluate_case(self, case: Case, seed: int, *, of_seed: bool = False) -> Report:
+        """Evaluates the program, or the task's seed, on a held-out case."""
         trial = Trial(seed, split="held_out", parameters=Parameters(case.parameters), secret=self.claims.secret)
-        return self.worker.evaluate(program, trial, ungated=True)
-
-    def evaluate(self, trial: Trial) -> Report:
-        """Evaluates the export's program."""
-        return self.worker.evaluate(self.program, trial)
+        return self.worker.evaluate(self.task.seed if of_seed else self.program, trial, ungated=True)
 
     def show_fitness(self, report: Report) -> float | None:
         """Returns the fitness of a report in the task's own direction; None for a failure."""
@@ -94,21 +189,22 @@ class Reevaluation:
         """Returns a file of the export."""
         return decode_text(self.contents[path])
 
-    def evaluation_of_case(self, case: Case, *, of_seed: bool = False) -> EvaluationClaim | None:
+    def find_case(self, case: Case, *, of_seed: bool = False) -> EvaluationClaim | None:
         """Returns the claimed evaluation on a held-out case."""
-        found = (one for one in self.claims.judgings if one.case == case.name and one.of_seed == of_seed)
-        return next(found, None)
+        return next((one for one in self.claims.judgings if (one.case, one.of_seed) == (case.name, of_seed)), None)
 
 
-def _artifact_texts(report: Report) -> dict[str, str]:
-    """Returns the artifacts of a report as JSON, by their names."""
-    return {name: report.texts[TextId(text)] for name, text in report.evaluation.artifacts.items()}
+def _draw_seed() -> int:
+    """Returns a random seed that no program can have prepared for."""
+    return secrets.randbelow(1 << 31)
 
 
-def _first_line(report: Report) -> str:
-    """Returns the first line of the reason of a failure."""
-    text = report.texts.get(TextId(report.evaluation.feedback), "")
-    return next(iter(text.strip().splitlines()), "")[:_LONGEST]
+def evaluate_again(again: Reevaluation, *, quick: bool = False) -> Iterator[ClaimCheck]:
+    """Checks the certificate, the score and the held-out cases; `quick`: the certificate alone, for which no program runs."""
+    yield from check_certificate(again)
+    if not quick:
+        yield from _check_score(again)
+        yield from _check_cases(again)
 
 
 def check_certificate(again: Reevaluation) -> Iterator[ClaimCheck]:
@@ -128,7 +224,8 @@ def check_certificate(again: Reevaluation) -> Iterator[ClaimCheck]:
     if found is None:
         yield _check_failed("certificate", repr(proof.fitness), report)
         return
-    made, stored = _artifact_texts(report), {name: again.text(path) for name, path in proof.artifacts.items()}
+    made = {name: report.texts[TextId(text)] for name, text in report.evaluation.artifacts.items()}
+    stored = {name: again.text(path) for name, path in proof.artifacts.items()}
     shown = repr(proof.fitness), repr(found)
     if proof.fitness == found and _canonical(made) == _canonical(stored):
         yield ClaimCheck("certificate", AGREES, *shown, "every number of the proof is the same")
@@ -151,7 +248,7 @@ def _canonical(proof: Mapping[str, str]) -> str:
     return json.dumps({name: json.loads(text) for name, text in proof.items()}, sort_keys=True)
 
 
-def check_score(again: Reevaluation) -> Iterator[ClaimCheck]:
+def _check_score(again: Reevaluation) -> Iterator[ClaimCheck]:
     """Evaluates the program again."""
     first, value = again.claims.first, again.claims.value
     if first is None:
@@ -164,15 +261,13 @@ def check_score(again: Reevaluation) -> Iterator[ClaimCheck]:
     elif value.certified:  # what a noisy program finds again decides nothing about its certificate
         return
     elif again.has_other_clock:
-        yield _check_untimed(
-            "score", repr(value.fitness), again, again.evaluate(again.search_trial(first, _draw_seed()))
-        )
+        yield _check_untimed("score", repr(value.fitness), again, again.evaluate(first, _draw_seed()))
     else:
         yield from _check_noisy(again, first, value)
 
 
 def _check_deterministic(again: Reevaluation, first: EvaluationClaim) -> Iterator[ClaimCheck]:
-    report = again.evaluate(again.search_trial(first, first.seed))
+    report = again.evaluate(first, first.seed)
     if report.evaluation.outcome is Outcome.INTERNAL:
         yield _check_failed("score", repr(first.fitness), report)
         return
@@ -196,7 +291,7 @@ def _check_seed(again: Reevaluation, first: EvaluationClaim) -> Iterator[ClaimCh
     claimed = again.claims.seed_fitness
     if again.program == again.task.seed or claimed is None or first.fitness is None or again.has_other_clock:
         return
-    report = again.worker.evaluate(again.task.seed, again.search_trial(first, first.seed, carried=False))
+    report = again.evaluate(first, first.seed, of_seed=True)
     if report.evaluation.outcome is Outcome.INTERNAL:
         yield _check_failed("the seed's score", repr(claimed), report)
         return
@@ -208,7 +303,7 @@ def _check_seed(again: Reevaluation, first: EvaluationClaim) -> Iterator[ClaimCh
 def _check_noisy(again: Reevaluation, first: EvaluationClaim, value: ValueClaim) -> Iterator[ClaimCheck]:
     found: list[float] = []
     for _ in range(NOISY):
-        report = again.evaluate(again.search_trial(first, _draw_seed()))
+        report = again.evaluate(first, _draw_seed())
         shown = again.show_fitness(report)
         if shown is None:
             yield _check_failed("score", repr(value.fitness), report)
@@ -218,64 +313,47 @@ def _check_noisy(again: Reevaluation, first: EvaluationClaim, value: ValueClaim)
     yield compare_noisy("score", value, found, again.task.fitness, elsewhere=again.elsewhere)
 
 
-def check_cases(again: Reevaluation) -> Iterator[ClaimCheck]:
+def _check_cases(again: Reevaluation) -> Iterator[ClaimCheck]:
     """Evaluates a promoted program beside the seed on each held-out case; of another one only exact scores can be compared."""
     if again.program == again.task.seed:
         return
     for case in again.task.held_out:
+        what, claimed = f"held out: {case.name}", again.find_case(case)
         if again.task.promotion == "held_out" and again.claims.promotion is not None:
-            yield from _check_case(again, case)
-        elif again.task.deterministic:
-            yield from _check_case_score(again, case)
+            if claimed is None or again.find_case(case, of_seed=True) is None:
+                missing = "evaluation of the seed" if claimed else "evaluation"
+                yield ClaimCheck(what, DIFFERS, "promoted", "", f"the export has no {missing} on this case")
+            else:
+                yield from _check_promoted_case(again, case, claimed)
+        elif again.task.deterministic and claimed is not None and not again.has_other_clock:
+            found = again.show_fitness(again.evaluate_case(case, claimed.seed))
+            yield compare_exact(what, claimed.fitness, found, elsewhere=again.otherwise)
 
 
-def _check_case_score(again: Reevaluation, case: Case) -> Iterator[ClaimCheck]:
-    claimed = again.evaluation_of_case(case)
-    if claimed is None or again.has_other_clock:
-        return
-    report = again.evaluate_case(case, claimed.seed, again.program)
-    yield compare_exact(
-        f"held out: {case.name}", claimed.fitness, again.show_fitness(report), elsewhere=again.otherwise
-    )
-
-
-def _check_case(again: Reevaluation, case: Case) -> Iterator[ClaimCheck]:
-    what = f"held out: {case.name}"
-    claimed = again.evaluation_of_case(case)
-    if claimed is None:
-        yield ClaimCheck(what, DIFFERS, "promoted", "", "the export has no evaluation on this case")
-        return
-    gains: list[float] = []
-    seeds = again.evaluation_of_case(case, of_seed=True)
-    if seeds is None:
-        yield ClaimCheck(what, DIFFERS, "promoted", "", "the export has no evaluation of the seed on this case")
-        return
-    # One evaluation that is no worse than the seed suffices; a worse one may be chance, and is repeated.
-    for report, seed_report in _pairs(again, case, claimed.seed):
-        shown, beside = again.show_fitness(report), seed_report.evaluation.fitness
-        if report.evaluation.fitness is None or shown is None:
+def _check_promoted_case(again: Reevaluation, case: Case, claimed: EvaluationClaim) -> Iterator[ClaimCheck]:
+    what, gains = f"held out: {case.name}", list[float]()
+    for number in range(1 if again.task.deterministic else NOISY):
+        # The campaign's own random seed comes first; others show what was chance.
+        drawn = _draw_seed() if number else claimed.seed
+        report, beside = again.evaluate_case(case, drawn), again.evaluate_case(case, drawn, of_seed=True)
+        if report.evaluation.fitness is None:
             yield _check_failed(what, repr(claimed.fitness), report)
             return
         if again.has_other_clock:
             yield _check_untimed(what, repr(claimed.fitness), again, report)
             return
         if again.task.deterministic:
-            yield compare_exact(what, claimed.fitness, shown, elsewhere=again.otherwise)
-            yield compare_exact(
-                f"{what}, the seed", seeds.fitness, again.show_fitness(seed_report), elsewhere=again.otherwise
-            )
-        gains.append(0.0 if beside is None else report.evaluation.fitness - beside)
+            seed = again.find_case(case, of_seed=True)
+            for name, one, made in ((what, claimed, report), (f"{what}, the seed", seed, beside)):
+                stored = one.fitness if one else None
+                yield compare_exact(name, stored, again.show_fitness(made), elsewhere=again.otherwise)
+        fitness = beside.evaluation.fitness
+        gains.append(0.0 if fitness is None else report.evaluation.fitness - fitness)
+        # One evaluation that is no worse than the seed suffices; a worse one may be chance, and is repeated.
         if gains[0] >= 0.0:
             break
     elsewhere = "" if again.task.deterministic else again.elsewhere
     yield compare_with_seed(f"{what}, beside the seed", gains, again.task.fitness, elsewhere=elsewhere)
-
-
-def _pairs(again: Reevaluation, case: Case, seed: int) -> Iterator[tuple[Report, Report]]:
-    """Yields reports of the program and of the task's seed, with the random seed of the campaign; of a noisy task then with others."""
-    for number in range(1 if again.task.deterministic else NOISY):
-        drawn = _draw_seed() if number else seed
-        yield again.evaluate_case(case, drawn, again.program), again.evaluate_case(case, drawn, again.task.seed)
 
 
 def _check_untimed(what: str, claimed: str, again: Reevaluation, report: Report) -> ClaimCheck:
@@ -289,3 +367,9 @@ def _check_failed(what: str, claimed: str, report: Report) -> ClaimCheck:
     outcome = report.evaluation.outcome
     verdict = CANNOT_BE_TOLD if outcome is Outcome.INTERNAL else DIFFERS
     return ClaimCheck(what, verdict, claimed, outcome.value, _first_line(report))
+
+
+def _first_line(report: Report) -> str:
+    """Returns the first line of the reason of a failure."""
+    text = report.texts.get(TextId(report.evaluation.feedback), "")
+    return next(iter(text.strip().splitlines()), "")[:_LONGEST]

@@ -5,25 +5,24 @@ that of a task which ships with this package, known by its version, or one that 
 Nothing runs before all that can be checked without running was checked."""
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 
 import evolve.task
-from evolve.commands import Plugins, Worker
+from evolve.commands import Worker
 from evolve.edits import refusal
 from evolve.statistics import PRIOR_DEGREES, Pool
 from evolve.task import list_bundled, place_of_bundled
 from evolve.types import ConfigError, Program, Task, TaskError
-from evolve_publish.checks import AGREES, CANNOT_BE_TOLD, DIFFERS, ClaimCheck, Verification, check_equal, worst_verdict
 from evolve_publish.claims import (
     RECORD,
     STEPS,
     Claims,
-    EvaluationClaim,
     LineageClaim,
     TaskClaim,
     ValueClaim,
+    claim_task,
     read_claims,
     read_steps,
     value_limits,
@@ -35,12 +34,23 @@ from evolve_publish.files import (
     decode_text,
     encode_text,
     is_plain,
+    load_exported_task,
     name_stored_files,
     parse_json,
+    task_files,
 )
 from evolve_publish.pages import README, VERIFY_SCRIPT, make_pages
-from evolve_publish.reevaluation import Reevaluation, check_cases, check_certificate, check_score
-from evolve_publish.task_files import claim_task, load_exported_task, task_files
+from evolve_publish.reevaluation import (
+    AGREES,
+    CANNOT_BE_TOLD,
+    DIFFERS,
+    ClaimCheck,
+    Reevaluation,
+    Verdict,
+    check_equal,
+    evaluate_again,
+    worst_verdict,
+)
 
 OpenWorker = Callable[[Task], AbstractContextManager[Worker]]
 """Starts a worker for a task; raises `TaskError` where this machine has none for it."""
@@ -48,11 +58,26 @@ NOT_TRUSTED = "the evaluator, whatever its task is called, is none that ships wi
 
 
 @dataclass(frozen=True, slots=True)
+class Verification:
+    """Checks of an export. `isolation` is the level at which the program was evaluated again, empty where it was not."""
+
+    name: str
+    task: str
+    program: str
+    checks: tuple[ClaimCheck, ...]
+    isolation: str = ""
+
+    @property
+    def verdict(self) -> Verdict:
+        """Worst verdict of the checks."""
+        return worst_verdict([check.verdict for check in self.checks])
+
+
+@dataclass(frozen=True, slots=True)
 class Verifier:
     """Settings of a verification. `trusted`: a person has said that the export's evaluator may run, or it is that of their own campaign. `quick`: certificates alone are made again, and no program runs."""
 
     open_worker: OpenWorker
-    plugins: Plugins
     trusted: bool = False
     quick: bool = False
 
@@ -62,21 +87,20 @@ def verify(contents: Contents, verifier: Verifier) -> Verification:
     checks = list(_check_manifest(contents))
     claims = read_claims(contents)
     # Files that differ from the manifest are not looked into any further.
-    if _has_difference(checks):
+    if any(check.verdict == DIFFERS for check in checks):
         return _conclude(claims, checks)
     program = Program({path: _text(contents, stored) for path, stored in claims.files.items()})
     _check_named_files(claims, contents)
     try:
-        with load_exported_task(contents, claims.task) as task:
-            checks += check_coherence(ReadExport(claims, contents, program, task))
-            checks += _check_plugin(claims.task, task, verifier.plugins)
-            if _has_difference(checks) or (verifier.quick and claims.certificate is None):
+        with load_exported_task(contents, claims.task.path, claims.task.parameters) as task:
+            checks += check_coherence(claims, contents, program, task)
+            if any(check.verdict == DIFFERS for check in checks) or (verifier.quick and claims.certificate is None):
                 return _conclude(claims, checks)
             if not (verifier.trusted or is_known_task(claims.task)):
                 return _conclude(claims, [*checks, ClaimCheck("evaluated again", CANNOT_BE_TOLD, why=NOT_TRUSTED)])
             with verifier.open_worker(task) as worker:
                 again = Reevaluation(claims, contents, program, task, worker)
-                checks += _evaluate_again(again, quick=verifier.quick)
+                checks += evaluate_again(again, quick=verifier.quick)
                 return _conclude(claims, checks, "" if verifier.quick else worker.description.isolation)
     except TaskError as error:
         return _conclude(claims, [*checks, ClaimCheck("evaluated again", CANNOT_BE_TOLD, why=str(error))])
@@ -97,32 +121,13 @@ def _conclude(claims: Claims, checks: list[ClaimCheck], isolation: str = "") -> 
     return Verification(claims.name, claims.task.name, claims.program, tuple(checks), isolation)
 
 
-def _has_difference(checks: list[ClaimCheck]) -> bool:
-    return worst_verdict(tuple(check.verdict for check in checks if check.matters)) == DIFFERS
-
-
 def _check_manifest(contents: Contents) -> Iterator[ClaimCheck]:
     wrong = check_files(contents)
-    yield from (ClaimCheck("file", DIFFERS, one.path, "", f"{one.path} {one.why}") for one in wrong)
+    yield from (ClaimCheck("file", DIFFERS, path, "", f"{path} {why}") for path, why in wrong.items())
     if not wrong:
         yield ClaimCheck(
             "files", AGREES, f"{len(contents):,}", f"{len(contents):,}", "every SHA-256 is that of the manifest"
         )
-
-
-def _check_plugin(claim: TaskClaim, task: Task, plugins: Plugins) -> Iterator[ClaimCheck]:
-    """Compares the package of the evaluator; another version may find the same, and the scores show it."""
-    if task.evaluator.plugin:
-        here = plugins.evaluator_release(task.evaluator) or "a version that nobody knows"
-        verdict = AGREES if here == claim.release else CANNOT_BE_TOLD
-        yield ClaimCheck("evaluator plugin", verdict, claim.release, here, matters=False)
-
-
-def _evaluate_again(again: Reevaluation, *, quick: bool) -> Iterator[ClaimCheck]:
-    yield from check_certificate(again)
-    if not quick:
-        yield from check_score(again)
-        yield from check_cases(again)
 
 
 def _check_named_files(claims: Claims, contents: Contents) -> None:
@@ -149,35 +154,25 @@ _CLOSE = 1e-9
 """Relative error by rounding."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReadExport:
-    """Export in its parts: its files, and the values that were read from them."""
-
-    claims: Claims
-    contents: Contents
-    program: Program
-    task: Task
-
-
-def check_coherence(parts: ReadExport) -> Iterator[ClaimCheck]:
+def check_coherence(claims: Claims, contents: Contents, program: Program, task: Task) -> Iterator[ClaimCheck]:
     """Yields the checks that follow from the files alone; raises `ConfigError` where one cannot be read."""
-    claims, task = parts.claims, parts.task
-    yield check_equal("program", claims.program, parts.program.id, "the files in program/ are another program")
+    yield check_equal("program", claims.program, program.id, "the files in program/ are another program")
     yield check_equal(
         "task", claims.task.version, task.version, "the files in task/, or its parameters, are another version"
     )
     yield from _check_task(claims.task, task)
-    refused = refusal(task, parts.program)
+    refused = refusal(task, program)
     yield ClaimCheck("what may change", DIFFERS if refused else AGREES, why=refused)
     yield from _check_value(claims, task)
     yield from _check_promotion(claims, task)
     if claims.quarantined:
         yield ClaimCheck("ruling", DIFFERS, "no quarantine", "quarantined", claims.quarantined)
-    steps = read_steps(parts.contents)
+    steps = read_steps(contents)
     yield from _check_lineage(claims, steps)
     pages = make_pages(claims, task)
-    yield from _check_all_named(parts, steps, pages.keys())
-    yield from _check_pages(parts.contents, pages)
+    named = _list_named_files(claims, steps) | task_files(task).keys()
+    yield from _check_all_named(claims, contents, named, pages.keys())
+    yield from _check_pages(contents, pages)
 
 
 def _check_task(claim: TaskClaim, task: Task) -> Iterator[ClaimCheck]:
@@ -198,9 +193,8 @@ def _check_value(claims: Claims, task: Task) -> Iterator[ClaimCheck]:
     """Checks that the value follows from the evaluations."""
     value, first, proof = claims.value, claims.first, claims.certificate
     if value is None:
-        passed = [one for one in claims.judgings if _counts(one)]
-        if passed:
-            yield ClaimCheck("value", DIFFERS, "none", repr(passed[0].fitness), "the evaluations say that it passed")
+        if claims.passed:
+            yield ClaimCheck("value", DIFFERS, "none", repr(claims.passed[0][0]), "the evaluations say that it passed")
     elif value.certified:
         found = repr(proof.fitness if proof else None)
         yield check_equal("value", repr(value.fitness), found, "it is not what the certificate says")
@@ -213,10 +207,9 @@ def _check_value(claims: Claims, task: Task) -> Iterator[ClaimCheck]:
 
 def _check_mean(claims: Claims, value: ValueClaim) -> ClaimCheck:
     """Checks that a noisy value is the mean of the last `count` evaluations, and no more certain than they make it."""
-    passed = [one for one in claims.judgings if _counts(one)]
-    pool = Pool()
-    for one in passed[-value.count :]:
-        pool = pool.add(one.fitness or 0.0, one.standard_error)
+    passed, pool = claims.passed, Pool()
+    for fitness, error in passed[-value.count :]:
+        pool = pool.add(fitness, error)
     told = f"{value.fitness!r} of {value.count}"
     found = f"{pool.mean!r} of {pool.count}"
     if pool.count != value.count or not math.isclose(pool.mean, value.fitness, rel_tol=_CLOSE, abs_tol=1e-12):
@@ -230,10 +223,6 @@ def _check_mean(claims: Claims, value: ValueClaim) -> ClaimCheck:
     if not _has_right_limits(value):
         return ClaimCheck("value", DIFFERS, told, found, "the limits of 95 % do not follow from its standard error")
     return ClaimCheck("value", AGREES, told, found)
-
-
-def _counts(one: EvaluationClaim) -> bool:
-    return one.part in ("search", "again") and one.outcome == "ok" and one.fitness is not None and not one.of_seed
 
 
 def _least_error(pool: Pool) -> float:
@@ -270,19 +259,22 @@ def _check_lineage(claims: Claims, steps: tuple[LineageClaim, ...]) -> Iterator[
         yield ClaimCheck("lineage", DIFFERS, *shown, "the lineage ends with another score than the record has")
 
 
-def _check_all_named(parts: ReadExport, steps: tuple[LineageClaim, ...], pages: Iterable[str]) -> Iterator[ClaimCheck]:
-    """Checks that the record names every file, and that it lies where such files lie: a person must see the files that were evaluated."""
-    claims, contents = parts.claims, parts.contents
+def _list_named_files(claims: Claims, steps: tuple[LineageClaim, ...]) -> set[str]:
+    """Returns the files that the record and the lineage name."""
+    named = {MANIFEST, RECORD, STEPS, *claims.files.values(), *(step.diff for step in steps if step.diff)}
+    return named.union(*({*one.artifacts.values(), *one.carried.values()} for one in claims.judgings))
+
+
+def _check_all_named(
+    claims: Claims, contents: Contents, named: Collection[str], pages: Collection[str]
+) -> Iterator[ClaimCheck]:
+    """Checks that something names every file, and that it lies where such files lie: a person must see the files that were evaluated."""
     if dict(claims.files) != name_stored_files("program", claims.files):
         yield ClaimCheck("files", DIFFERS, why="the program's files do not lie in program/ by their names")
-    named = {MANIFEST, RECORD, STEPS, *claims.files.values(), *(step.diff for step in steps if step.diff)}
-    for one in claims.judgings:
-        named |= {*one.artifacts.values(), *one.carried.values()}
-    named |= task_files(parts.task).keys()
-    for path in sorted(contents.keys() - named - set(pages)):
+    for path in sorted(contents.keys() - {*named, *pages}):
         yield ClaimCheck("files", DIFFERS, path, "", f"{path} is in no part of the export: nothing names it")
     # An export that an earlier version has written has no `proof.py`.
-    for path in sorted((named | {README, VERIFY_SCRIPT}) - contents.keys()):
+    for path in sorted({*named, README, VERIFY_SCRIPT} - contents.keys()):
         yield ClaimCheck("files", DIFFERS, path, "", f"{path} is named, and is not there")
 
 

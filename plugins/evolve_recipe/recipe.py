@@ -4,14 +4,16 @@ The evaluator's count of right answers decides the score; the baseline changes n
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from evolve import Candidate, Evaluation, SessionFailed, Trial, evaluator
+from evolve import Candidate, Evaluation, SessionFailed, TaskModule, Trial, evaluator
 from evolve.types import SandboxError, Stage, Task
-from evolve_recipe import problem, results, rows
+from evolve_recipe import results
+from evolve_recipe.data import CUT, Data, Fold, Plan, cut_folds, load_module, read_data, read_plan
 from evolve_recipe.results import Run
 from evolve_recipe.settings import RecipeSettings
 from evolve_recipe.training import Loader, Trained, Unsteady, Unusable, predict_labels, train
@@ -36,58 +38,46 @@ class Recipe:
 
 
 class _RecipeRun:
-    """Task as one evaluation worker knows it: its data by the parameters, and what the baseline did, for each plan and set of seeds."""
+    """Task as one evaluation worker knows it: its data by the parameters, and the baseline's trainings, for each plan and set of seeds."""
 
     def __init__(self, task: Task, settings: RecipeSettings) -> None:
         self._task = task
         self._settings = settings
-        self._problem: problem.RecipeProblem | None = None
-        self._data: dict[tuple[tuple[str, Any], ...], problem.Data] = {}
+        self._data: dict[tuple[tuple[str, Any], ...], Data] = {}
         self._baseline: dict[tuple[Any, ...], tuple[Run, ...]] = {}
+
+    @cached_property
+    def _module(self) -> TaskModule:
+        # Loaded by the first evaluation: a task that is only described reads no data.
+        return load_module(self._task.folder, self._settings.problem)
 
     def evaluate(self, candidate: Candidate, trial: Trial) -> Evaluation:
         """Trains on all folds as often as the settings say."""
-        plan = rows.read_plan(trial.parameters)
-        work = _TrainingPlan(self, trial, plan, self._settings)
+        plan, parameters = read_plan(trial.parameters), tuple(sorted(trial.parameters.items()))
+        if parameters not in self._data:
+            self._data[parameters] = read_data(self._module, trial.parameters)
+        work = _TrainingPlan(trial, plan, self._data[parameters], self._module, self._settings)
         try:
-            runs = work.runs(candidate)
+            runs = work.train_all(candidate)
         except Unusable as error:
             return Evaluation.invalid(str(error))
         except Unsteady as error:
             return Evaluation.wrong(str(error))
         if plan.control:
             return _summarise_control(runs, work.data.classes)
-        pairs = self._pairs(candidate, work, runs)
-        return _summarise(runs, pairs)
+        key = (parameters, trial.secret, work.seeds)
+        if key not in self._baseline and (baseline := self._train_baseline(candidate, work, runs)):
+            self._baseline[key] = baseline
+        return _summarise(runs, results.compare(runs, self._baseline[key]) if key in self._baseline else None)
 
-    def data(self, parameters: Mapping[str, Any]) -> problem.Data:
-        """Returns the data for these parameters, read once."""
-        key = tuple(sorted(parameters.items()))
-        if key not in self._data:
-            self._data[key] = self.problem.read(parameters)
-        return self._data[key]
-
-    @property
-    def problem(self) -> problem.RecipeProblem:
-        """The task's own code."""
-        if self._problem is None:
-            self._problem = problem.load(self._task.folder, self._settings.problem)
-        return self._problem
-
-    def _pairs(self, candidate: Candidate, work: "_TrainingPlan", runs: Sequence[Run]) -> results.Pairs | None:
-        """Returns the comparison with the seed's recipe; None where that failed."""
-        if work.key not in self._baseline:
-            found = self._train_baseline(candidate, work, runs)
-            if found is None:
-                return None
-            self._baseline[work.key] = tuple(found)
-        return results.compare(runs, self._baseline[work.key])
-
-    def _train_baseline(self, candidate: Candidate, work: "_TrainingPlan", runs: Sequence[Run]) -> Sequence[Run] | None:
+    def _train_baseline(
+        self, candidate: Candidate, work: "_TrainingPlan", runs: tuple[Run, ...]
+    ) -> tuple[Run, ...] | None:
+        """Returns the trainings of the seed's recipe; None where one failed, which is never the program's fault."""
         if candidate.program.id == self._task.seed.id:
             return runs
         try:
-            return work.runs(candidate.beside(self._task.seed))
+            return work.train_all(candidate.beside(self._task.seed))
         except (Unusable, Unsteady, SessionFailed):
             return None
         except SandboxError as error:
@@ -96,43 +86,43 @@ class _RecipeRun:
             raise
 
 
+@dataclass(frozen=True, slots=True)
 class _TrainingPlan:
-    """Trainings of one evaluation, the same for every program that is evaluated by it; `key` names them."""
+    """Trainings of one evaluation, the same for every program that is evaluated by it."""
 
-    def __init__(self, run: _RecipeRun, trial: Trial, plan: rows.Plan, settings: RecipeSettings) -> None:
-        self._seeds = trial.seed % settings.seeds
-        self._cut = replace(trial, seed=rows.CUT)
-        self._plan = plan
-        self._parameters = trial.parameters
-        self._settings = settings
-        self._disturb = run.problem.disturb
-        self.data = run.data(trial.parameters)
-        self._folds = rows.folds(plan, self.data.targets)
-        self.key = (tuple(sorted(trial.parameters.items())), trial.secret, self._seeds)
+    trial: Trial
+    plan: Plan
+    data: Data
+    module: TaskModule
+    settings: RecipeSettings
 
-    def runs(self, program: Trained) -> tuple[Run, ...]:
+    @property
+    def seeds(self) -> int:
+        """Number of the set of seeds."""
+        return self.trial.seed % self.settings.seeds
+
+    def train_all(self, program: Trained) -> tuple[Run, ...]:
         """Trains on every fold, as often as it is repeated; raises what a training may raise."""
+        folds = cut_folds(self.plan, self.data.targets)
         return tuple(
-            self._run(program, fold, repeat)
-            for fold in range(len(self._folds))
-            for repeat in range(self._settings.repeats)
+            self._train(program, fold, number, repeat)
+            for number, fold in enumerate(folds)
+            for repeat in range(self.settings.repeats)
         )
 
-    def _run(self, program: Trained, number: int, repeat: int) -> Run:
-        fold, data = self._folds[number], self.data
-        rng = np.random.default_rng(self._cut.entropy(self._seeds, number, repeat))
+    def _train(self, program: Trained, fold: Fold, number: int, repeat: int) -> Run:
+        data, settings = self.data, self.settings
+        rng = np.random.default_rng(replace(self.trial, seed=CUT).entropy(self.seeds, number, repeat))
         targets = data.targets[fold.served]
-        if self._plan.control == "shuffled":
+        if self.plan.control == "shuffled":
             targets = rng.permutation(targets)
-        loader = Loader(data.inputs[fold.served], targets, rng, self._settings.samples)
-        told = {
-            "seed": int(rng.integers(1 << 31)),
-            "classes": data.classes,
-            "seconds": self._settings.seconds,
-        }
-        model = train(program, loader, told, self._settings)
-        asked = self._disturb(data.inputs[fold.asked], rng, self._parameters)
-        answers = predict_labels(program, model, asked, data.classes, rng, self._settings)
+        loader = Loader(data.inputs[fold.served], targets, rng, settings.samples)
+        told = {"seed": int(rng.integers(1 << 31)), "classes": data.classes, "seconds": settings.seconds}
+        model = train(program, loader, told, settings)
+        asked = data.inputs[fold.asked]
+        if self.module.has("disturbed"):
+            asked = self.module.call("disturbed", asked, rng, self.trial.parameters)
+        answers = predict_labels(program, model, asked, data.classes, rng, settings)
         return Run(number, repeat, data.targets[fold.asked], answers, replace(model, content=None))
 
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from evolve.statistics import clopper_pearson, mcnemar
-from evolve_recipe.training import Integers, Model
+from evolve_recipe.data import Integers
+from evolve_recipe.training import Model
 
 _PAIRS_SHOWN = 5
 _SPREADS = 2.0
@@ -68,6 +69,7 @@ def standard_error(runs: Sequence[Run]) -> float | None:
 
 def interval(runs: Sequence[Run]) -> tuple[float, float]:
     """Returns the 95 % interval of the accuracy on rows of this kind, from the first training on each fold: exact where no row is asked about twice."""
+    # Later trainings are asked about the same rows, and would count each as several independent ones.
     hits, count = _first(runs)
     interval = clopper_pearson(hits, count)
     return interval.low, interval.high

@@ -4,20 +4,18 @@ A process that trains is gone before any input of a question leaves the evaluato
 in one of two processes, some rows in both. No label of a row that is asked about is ever in a process that answers for it.
 A sample counts against the budget when it leaves the evaluator; every row comes once before any comes again."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
+from evolve_recipe.data import Inputs, Integers
 from evolve_recipe.settings import RecipeSettings
 
-Inputs = NDArray[np.float32]
-Integers = NDArray[np.int64]
 ASKED_AGAIN = 20
 """Rows of either process that the other one is asked about, too."""
 UNSTEADY = 1
@@ -34,8 +32,8 @@ class Loader:
         self._inputs = inputs
         self._targets = targets
         self._rng = rng
-        self._order = rng.permutation(len(targets))
-        self._next = 0
+        # The first order is drawn here, so that a loader takes as many random numbers whatever it serves.
+        self._rows = chain(rng.permutation(len(targets)), self._shuffle_again())
 
     @property
     def left(self) -> int:
@@ -45,17 +43,13 @@ class Loader:
     def serve(self, count: int) -> tuple[Inputs, Integers]:
         """Returns the next `count` samples, or as many as the budget has left."""
         wanted = min(count, self.left)
-        chosen = np.empty(wanted, dtype=np.int64)
-        filled = 0
-        while filled < wanted:
-            if self._next == len(self._order):
-                self._order, self._next = self._rng.permutation(len(self._order)), 0
-            taken = self._order[self._next : self._next + wanted - filled]
-            chosen[filled : filled + len(taken)] = taken
-            filled += len(taken)
-            self._next += len(taken)
+        chosen = np.fromiter(islice(self._rows, wanted), np.int64, wanted)
         self.served += wanted
         return self._inputs[chosen], self._targets[chosen]
+
+    def _shuffle_again(self) -> Iterator[Any]:
+        while True:
+            yield from self._rng.permutation(len(self._targets))
 
 
 class Trained(Protocol):
@@ -89,6 +83,7 @@ def train(program: Trained, loader: Loader, told: Mapping[str, Any], settings: R
     with program.session(settings.seconds) as session:
         first = settings.first if settings.samples else loader.left
         answer = _serve(session, loader, first, told)
+        # A model is never a bare whole number, so that one can stand for a wish for more samples.
         while type(answer) is int:
             if loader.left == 0 or answer < 1:
                 raise Unusable(_explain_answer(settings, loader, answer))
@@ -118,21 +113,17 @@ def size_of(model: Any) -> int:
     size, left = 0, [model]
     while left:
         item = left.pop()
-        size += _NUMBER + _own_bytes(item)
-        left.extend(_parts_of(item))
+        size += _NUMBER
+        match item:
+            case np.ndarray():
+                size += item.nbytes
+            case str():
+                size += len(item.encode())
+            case list():
+                left += item
+            case dict():
+                left += [*item.keys(), *item.values()]
     return size
-
-
-def _own_bytes(item: object) -> int:
-    if isinstance(item, np.ndarray):
-        return item.nbytes
-    return len(item.encode()) if isinstance(item, str) else 0
-
-
-def _parts_of(item: object) -> Iterable[object]:
-    if isinstance(item, dict):
-        return chain(item.keys(), item.values())
-    return item if isinstance(item, list) else ()
 
 
 def predict_labels(
@@ -148,6 +139,7 @@ def predict_labels(
         asked = rng.permutation(np.concatenate([own, also]))
         with program.session(settings.predict_seconds) as session:
             labels = parse_labels(session.call("predict", model.content, inputs[asked]), len(asked), classes)
+        # Rows of the other half only tell whether an answer depends on its neighbours; they decide nothing else.
         is_own = np.isin(asked, own)
         found[asked[is_own]] = labels[is_own]
         again[asked[~is_own]] = labels[~is_own]

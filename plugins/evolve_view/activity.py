@@ -42,14 +42,14 @@ class YieldRow:
 def show_operators(request: Request) -> Response:
     """Answers with tables of operators and of models."""
     with request.app.state.campaigns.campaign(request.path_params["name"]) as campaign:
-        tally, costs = report.Tally.of(campaign.state.history), report.costs(campaign)
+        tally, costs = report.tally(campaign), report.costs(campaign)
         weights = campaign.strategy.shares() if isinstance(campaign.strategy, WeighsOperators) else {}
         models = campaign.ensemble.shares()
         return render_page(
             request,
             "operators.html",
-            operators=_join_rows(tally.yields(), costs.operators if costs else (), weights),
-            models=_join_rows(tally.model_yields(), costs.models if costs else (), models),
+            operators=_join_rows(tally.operators, costs.operators if costs else (), weights),
+            models=_join_rows(tally.models, costs.models if costs else (), models),
             purposes=costs.purposes if costs else (),
             failures=campaign.state.calls.failures(),
             strategy=campaign.settings.strategy.name,

@@ -56,10 +56,10 @@ def show_archive(request: Request) -> Response:
             "archive.html",
             fitness=fitness,
             stats=archive.stats(island),
-            all_cells=archive.cells,
+            all_cells=archive.grid.cells,
             islands=_list_islands(campaign),
             island=island,
-            axes=archive.axes,
+            axes=archive.grid.axes,
             declared=bool(campaign.task.axes),
             map=heat_map,
             front=report.front_line(campaign),
@@ -209,7 +209,7 @@ _NO_AXIS = Axis("", 0.0, 1.0, 1)
 
 
 def _find_axes(campaign: Campaign, x: str, y: str) -> tuple[Axis, Axis]:
-    axes = {axis.name: axis for axis in campaign.state.archive.axes}
+    axes = {axis.name: axis for axis in campaign.state.archive.grid.axes}
     for name in (x, y):
         if name and name not in axes:
             near = did_you_mean(name, axes)

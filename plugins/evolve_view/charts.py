@@ -1,7 +1,8 @@
 """Line charts and scatters as SVG text, for pages, reports and files.
 
 The same arguments give the same text. Colours are the CSS variables `--chart-NAME` of a page (`static/site.css` sets them), with light colours where there are none;
-`alone` makes a chart a file of its own. Names of series end in a legend, so that a chart can be read in black and white; every text is escaped."""
+`alone` makes a chart a file of its own. Names of series stand in a legend and those of reference lines at the lines' ends, so that a chart can be read in black and white; every text
+is escaped."""
 
 import math
 import re
@@ -25,6 +26,8 @@ _LETTER, _DIGIT = 6.9, 7.5
 """Width in pixels of a character of a name, and of a digit."""
 _ROW = 18
 """Pixels from one line of text to the next."""
+_NAME_ROW = 14
+"""Pixels from the name of one reference line to the next, at least."""
 _BELOW = 2 * _ROW + 4
 """Pixels below the horizontal axis."""
 _LEGEND_ROWS = 2
@@ -128,12 +131,11 @@ class ChartFigure:
 def chart(figure: ChartFigure, width: int = 720, height: int = 320) -> str:
     """Returns a chart as one `<svg>` element.
 
-    Points that are not finite are left out; reference lines far beyond the points are named, and not drawn. The chart is higher than `height` where its
-    legend needs the room."""
+    Points that are not finite are left out; reference lines far beyond the points are named at the edge, and not drawn. The chart is higher than `height` where
+    its legend needs the room."""
     drawn = [(each, find_spots(each)) for each in figure.series]
     up = _vertical_axis(drawn, figure.levels, height)
-    references = _name_references(figure.levels, up)
-    placed = _place_legend(_legend_entries(figure.series, references), width)
+    placed = _place_legend(_legend_entries(figure.series), width)
     rows = placed[-1].row + 1 if placed else 0
     height += _ROW * max(0, rows - _LEGEND_ROWS)
     up = Scale(up.low, up.high, height - _BELOW, up.end + _ROW * rows)
@@ -143,9 +145,10 @@ def chart(figure: ChartFigure, width: int = 720, height: int = 320) -> str:
         element("title", escape_text(summary)),
         _draw_axes(paper, figure.x, figure.y),
         *(_draw_legend_entry(each, paper) for each in placed),
-        *(_draw_reference(each.source, paper) for each in references if each.inside),
+        *(_draw_reference(each, paper) for each in figure.levels),
         *(_draw_band(each, spots, place, paper) for place, (each, spots) in enumerate(drawn)),
         *(_draw_line(each, spots, place, paper) for place, (each, spots) in enumerate(drawn)),
+        _name_references(figure.levels, paper),
         "" if any(spots for _, spots in drawn) else _draw_nothing(paper),
     ]
     words = {"role": "img", "aria_label": summary, "font_family": "system-ui, sans-serif"}
@@ -346,25 +349,7 @@ class Paper:
         return element("line", **place, stroke=_paint(ink), class_=f"s-{ink}", stroke_dasharray=dash)
 
 
-# Reference lines and the legend
-
-
-@dataclass(frozen=True, slots=True)
-class NamedReference:
-    """A reference line with its entry in the legend; one that is not `inside` the chart is named alone."""
-
-    source: Reference
-    label: str
-    inside: bool
-
-
-def _name_references(references: Sequence[Reference], up: Scale) -> list[NamedReference]:
-    """Returns reference lines in the order in which they stand, the highest first."""
-    found = []
-    for each in sorted(references, key=lambda each: -each.value):
-        beyond = "above: " if each.value > up.high else "below: " if each.value < up.low else ""
-        found.append(NamedReference(each, f"{beyond}{each.name}", not beyond))
-    return found
+# Legend
 
 
 @dataclass(frozen=True, slots=True)
@@ -380,12 +365,11 @@ class LegendEntry:
     row: int = 0
 
 
-def _legend_entries(series: Sequence[Series], references: Sequence[NamedReference]) -> list[LegendEntry]:
-    """Returns one entry for each line of a chart; a single series alone needs none."""
-    if len(series) + len(references) < 2:
+def _legend_entries(series: Sequence[Series]) -> list[LegendEntry]:
+    """Returns one entry for each series; a single one needs none."""
+    if len(series) < 2:
         return []
-    lines = [LegendEntry(each.name, _line_ink(place), _dash(place), 2, each.marks) for place, each in enumerate(series)]
-    return [*lines, *(LegendEntry(each.label, "level", _REFERENCE_DASH) for each in references)]
+    return [LegendEntry(each.name, _line_ink(place), _dash(place), 2, each.marks) for place, each in enumerate(series)]
 
 
 def _place_legend(entries: Sequence[LegendEntry], width: float) -> list[LegendEntry]:
@@ -394,7 +378,7 @@ def _place_legend(entries: Sequence[LegendEntry], width: float) -> list[LegendEn
     x, row = 8.0, 0
     most = int((width - 16 - _SWATCH) / _LETTER)
     for each in entries:
-        name = each.name if len(each.name) <= most else f"{each.name[: max(most - 1, 1)]}…"
+        name = _cut(each.name, most)
         wide = _SWATCH + 6 + _LETTER * len(name)
         if x > 8.0 and x + wide > width:
             x, row = 8.0, row + 1
@@ -441,6 +425,9 @@ def _draw_axes(paper: Paper, x: str, y: str) -> str:
 
 
 def _draw_reference(source: Reference, paper: Paper) -> str:
+    """Draws a line across the chart with the band of its limits; nothing where it lies beyond the chart."""
+    if not paper.up.low <= source.value <= paper.up.high:
+        return ""
     left, right, at = paper.across.start, paper.across.end, paper.up.place(source.value)
     line = paper.rule((left, at, right, at), "level", _REFERENCE_DASH)
     if source.low is None or source.high is None:
@@ -448,6 +435,25 @@ def _draw_reference(source: Reference, paper: Paper) -> str:
     top, bottom = paper.up.place(source.high), paper.up.place(source.low)
     size = {"x": left, "y": top, "width": right - left, "height": max(bottom - top, 0.0)}
     return line + element("rect", **size, fill=_paint("level"), class_="f-level", fill_opacity=0.12)
+
+
+def _name_references(references: Sequence[Reference], paper: Paper) -> str:
+    """Writes the names of reference lines at their right ends, above the lines; those beyond the chart at its edge."""
+    # From the lowest up, so that a name which would stand in another one moves above it, away from both lines.
+    parts, below, most = [], math.inf, int((paper.across.end - paper.across.start) / _LETTER)
+    for each in sorted(references, key=lambda each: each.value):
+        beyond = "above: " if each.value > paper.up.high else "below: " if each.value < paper.up.low else ""
+        below = min(paper.up.place(each.value) - 4, below - _NAME_ROW)
+        name = escape_text(_cut(f"{beyond}{each.name}", most))
+        # A rim of the paper's colour, so that the name can be read where the curve passes.
+        rim: dict[str, str | float] = {"stroke": _paint("paper"), "stroke_width": 3.0, "paint_order": "stroke"}
+        place: dict[str, str | float] = {"x": paper.across.end, "y": below, "text_anchor": "end"}
+        parts.append(element("text", name, **place, fill=_paint("level"), class_="f-level s-paper", **rim))
+    return "".join(parts)
+
+
+def _cut(name: str, most: int) -> str:
+    return name if len(name) <= most else f"{name[: max(most - 1, 1)]}…"
 
 
 def _draw_band(series: Series, spots: Sequence[Spot], place: int, paper: Paper) -> str:

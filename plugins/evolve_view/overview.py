@@ -44,7 +44,7 @@ def show_overview(request: Request) -> Response:
             held_out=held_out,
             from_scratch=FROM_SCRATCH,
             caveats=list_caveats(campaign, seen),
-            curve=draw_curve(report.curve(campaign), seen.best, task, axis),
+            curve=draw_curve(report.curve(campaign), seen.best, task, campaign.budget, axis),
             axis=axis,
         )
 

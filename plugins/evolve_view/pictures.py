@@ -15,8 +15,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from evolve.pictures import PLAIN, Job, drawable, drawing_of, picture
+from evolve.report import settled
 from evolve.types import EvolveError, Task
-from evolve_view.requests import find_record, path_record, render_page
+from evolve_view.requests import path_record, render_page
 
 _KEPT = 200
 _LARGEST = 4 << 20
@@ -108,7 +109,7 @@ def picture_frame(request: Request) -> Response:
     The picture is drawn before it answers, so that the page goes on saying that it is being drawn, and no blank card stands there meanwhile."""
     name, number = request.path_params["name"], path_record(request)
     with request.app.state.campaigns.campaign(name) as campaign:
-        task, has_result = campaign.task, bool(find_record(campaign, number).evaluation.artifacts)
+        task, has_result = campaign.task, bool(settled(campaign, number).record.evaluation.artifacts)
     draws = has_result and request.app.state.gallery.draws(task)
     if draws:
         _draw_record(request, name, number)

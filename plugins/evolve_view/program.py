@@ -12,7 +12,7 @@ from evolve import report
 from evolve.campaign import Campaign
 from evolve.types import ConfigError, RecordId, TextId
 from evolve_view.code import compare_files, show_files
-from evolve_view.requests import attachment, find_record, parse_number, path_record, query_number, render_page
+from evolve_view.requests import attachment, parse_number, path_record, query_number, render_page
 
 CHARACTERS, NUMBERS, ARTIFACTS = 20_000, 200, 50
 """Characters of a text, metrics, and artifacts that are on the page."""
@@ -25,10 +25,9 @@ def show_program(request: Request) -> Response:
     name, number = request.path_params["name"], path_record(request)
     against = query_number(request, "against")
     with request.app.state.campaigns.campaign(name) as campaign:
-        find_record(campaign, number)
         shown = report.whole(campaign, number)
         files, parents = shown.files, shown.made.parents
-        other = find_record(campaign, against).id if against else parents[0] if parents else 0
+        other = report.settled(campaign, against).record.id if against else parents[0] if parents else 0
         blamed = "blame" in request.query_params and bool(files)
         blame = report.blame(campaign, number) if blamed else ()
         return render_page(
@@ -68,7 +67,7 @@ def download_artifact(request: Request) -> Response:
     """Answers with an artifact as a file."""
     name, number, place = _read_place(request, "an artifact")
     with request.app.state.campaigns.campaign(name) as campaign:
-        artifacts = list(find_record(campaign, number).evaluation.artifacts.items())
+        artifacts = list(report.settled(campaign, number).record.evaluation.artifacts.items())
         if place >= len(artifacts):
             raise ConfigError(f"{name}/{number} has no artifact {place}. Try: go back, and follow a link")
         text = campaign.log.text(TextId(artifacts[place][1]))
@@ -79,7 +78,7 @@ def download_file(request: Request) -> Response:
     """Answers with a file of a program."""
     name, number, place = _read_place(request, "a file")
     with request.app.state.campaigns.campaign(name) as campaign:
-        find_record(campaign, number)
+        report.settled(campaign, number)
         files = list(report.program_of(campaign, number).files.items())
     if place >= len(files):
         raise ConfigError(f"{name}/{number} has no file {place}. Try: go back, and follow a link")
@@ -90,7 +89,7 @@ def download_feedback(request: Request) -> Response:
     """Answers with all that the evaluator said."""
     name, number = request.path_params["name"], path_record(request)
     with request.app.state.campaigns.campaign(name) as campaign:
-        text = find_record(campaign, number).evaluation.feedback
+        text = report.settled(campaign, number).record.evaluation.feedback
         told = campaign.log.text(TextId(text)) if text else ""
     return _download(told, f"{name}-{number}-feedback.txt")
 

@@ -10,7 +10,7 @@ from starlette.routing import Route
 
 from evolve import report
 from evolve.campaign import Campaign
-from evolve.report import KINDS, PROGRAMS, Tally, Wanted
+from evolve.report import KINDS, PROGRAMS, Wanted
 from evolve.types import ConfigError, Insertion
 from evolve_view.requests import attachment, parse_number, query_number, render_page, root, with_query
 
@@ -139,7 +139,7 @@ def _read_view(request: Request) -> TableView:
 def _find_choices(campaign: Campaign) -> Choices:
     columns = campaign.state.columns
     return Choices(
-        outcomes=tuple(Tally.of(campaign.state.history).counts()),
+        outcomes=tuple(report.tally(campaign).outcomes),
         operators=tuple(sorted(set(columns.operators) - {""})),
         models=tuple(sorted(set(columns.models) - {""})),
         islands=campaign.state.archive.settings.islands,

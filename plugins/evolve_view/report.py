@@ -93,7 +93,7 @@ def render_report(campaign: Campaign, now: datetime, picture: TaskPicture) -> st
         confirmed=best_confirmed(campaign) is not None,
         caveats=list_caveats(campaign, seen),
         evidence=_read_best(campaign, seen.best) if seen.best else None,
-        curve=draw_curve(points, seen.best, task) if points else None,
+        curve=draw_curve(points, seen.best, task, campaign.budget) if points else None,
         front=front,
         front_chart=_draw_front(front) if front and len(task.objectives) == 2 else None,
         failures=report.failures(campaign, screened=True),

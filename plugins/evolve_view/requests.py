@@ -9,8 +9,7 @@ from urllib.parse import quote, urlencode
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
-from evolve.campaign import Campaign
-from evolve.types import ConfigError, Record, RecordId
+from evolve.types import ConfigError, RecordId
 from evolve_view.rendering import render
 
 _DIGITS = 9
@@ -73,15 +72,6 @@ def query_choice(request: Request, key: str, known: Sequence[str]) -> str:
 def path_record(request: Request) -> RecordId:
     """Returns the record that the path names; raises `ConfigError`."""
     return parse_number(request.path_params["record"], "a record")
-
-
-def find_record(campaign: Campaign, record: RecordId) -> Record:
-    """Returns a record of a campaign; raises `ConfigError` where there is no such one."""
-    length = len(campaign.state.history)
-    if not 1 <= record <= length:
-        span = f"it has 1 to {length}" if length else "it has none yet"
-        raise ConfigError(f"campaign {campaign.name!r} has no record {record}: {span}. Try: go to the programs")
-    return campaign.log.settled(record).record
 
 
 def attachment(name: str) -> dict[str, str]:

@@ -39,7 +39,7 @@ def test_an_elite_says_who_where_and_how_sure() -> None:
 def test_a_cell_is_retrieved_with_its_best_first() -> None:
     archive = filled().archive
     assert [elite.record for elite in archive.retrieve(0, 0)] == [2, 1]
-    assert [elite.record for elite in archive.retrieve(0, archive.index_of({"size": 9.0, "walls": 1.0}))] == [3]
+    assert [elite.record for elite in archive.retrieve(0, archive.grid.cell((9.0, 1.0)))] == [3]
     assert archive.retrieve(0, 1) == ()
 
 
@@ -259,11 +259,6 @@ events = st.one_of(
         st.sampled_from(["here", "there"]),
         st.sampled_from([0.0, 0.3]),
     ),
-    st.builds(
-        lambda island, count: lambda story: story.archive.rearrange(island, known(story)[:count]),
-        st.integers(0, 1),
-        st.integers(0, 3),
-    ),
 )
 
 
@@ -308,7 +303,7 @@ def check(story: Story) -> None:
         assert ranks == sorted(ranks)
         assert len({elite.program for elite in elites}) == len(elites)
         assert out.isdisjoint(elite.program for elite in elites)
-        for cell in range(archive.cells):
+        for cell in range(archive.grid.cells):
             held = archive.retrieve(island, cell)
             assert len(held) <= 2
             assert all(elite.cell == cell for elite in held)
@@ -350,7 +345,7 @@ def test_two_folds_of_the_same_events_are_equal_whatever_was_asked(kind: str, to
     assert canonical(curious.archive.state()) == canonical(silent.archive.state())
     assert curious.archive.due() == silent.archive.due()
     assert (curious.archive.best, curious.archive.elites()) == (silent.archive.best, silent.archive.elites())
-    assert curious.archive.hypervolume == silent.archive.hypervolume
+    assert curious.archive.pareto.hypervolume() == silent.archive.pareto.hypervolume()
 
 
 @given(st.sampled_from(KINDS), st.lists(events, max_size=30))
@@ -366,7 +361,7 @@ def test_nothing_is_due_twice_before_it_settles(kind: str, told: Sequence[Event]
     assert all(
         one.program in under_way(story) or island_holds_one(story, one, under_way(story)) for one in story.pending()
     )
-    assert len(asked) <= 2 * (2 * story.archive.cells + 1) + len(story.archive.elites()) + 1
+    assert len(asked) <= 2 * (2 * story.archive.grid.cells + 1) + len(story.archive.elites()) + 1
 
 
 @given(st.sampled_from(["certifies", "noisy"]), proposals)
@@ -418,7 +413,7 @@ def test_the_elites_are_the_best_of_each_cell_in_whatever_order_they_came(
     expected: dict[tuple[int, int], list[tuple[float, float, int]]] = {}
     for name, (fitness, at, island, violation) in enumerate(told):
         story.propose(name, fitness, at, island, violation=violation)
-        cell = story.archive.index_of({"size": at[0], "walls": at[1]})
+        cell = story.archive.grid.cell(at)
         expected.setdefault((island, cell), []).append((violation, -fitness, name + 1))
         allowed = [fitness for fitness, _, _, violation in told[: name + 1] if violation == 0.0]
         assert (None if story.best is None else story.archive.best.fitness) == max(allowed, default=None)

@@ -122,14 +122,14 @@ def test_an_axis_without_width_is_refused_and_so_is_a_box_without_axes() -> None
 
 def test_an_archive_of_centroids_keeps_the_best_of_each() -> None:
     story = Story(cells="cvt", centroids=5)
-    assert (story.archive.cells, story.archive.axes) == (5, AXES)
+    assert (story.archive.grid.cells, story.archive.grid.axes) == (5, AXES)
     rng = np.random.default_rng(3)
     expected: dict[int, tuple[float, int]] = {}
     for number in range(60):
         at = (float(rng.uniform(0, 4)), float(rng.uniform(0, 2)))
         fitness = float(rng.normal())
         story.propose(number, fitness, at)
-        cell = story.archive.index_of({"size": at[0], "walls": at[1]})
+        cell = story.archive.grid.cell(at)
         expected[cell] = max(expected.get(cell, (-9.0, 0)), (fitness, number + 1))
     assert {elite.cell: (elite.fitness, elite.record) for elite in story.archive.elites(0)} == expected
     assert len(expected) == 5

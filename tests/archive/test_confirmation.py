@@ -7,13 +7,11 @@ from archive_makers import AXES, make_program
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evolve.archive.cells import Grid
 from evolve.archive.confirmation import (
     GIVE_UP,
     REFRESH,
     SMALL,
     TITLE,
-    Confirmation,
     ConfirmationRule,
     ContestVerdict,
     MeasurementQueue,
@@ -22,6 +20,7 @@ from evolve.archive.confirmation import (
     decide,
     lacks,
 )
+from evolve.archive.contests import Confirmation
 from evolve.archive.evidence import Evidence
 from evolve.types import Evaluation, Origin, Outcome, Record
 
@@ -180,13 +179,14 @@ def test_a_seed_without_noise_does_not_switch_the_rule_off(floor: float | None) 
 
 
 def confirmation_of(*fitnesses: float, noisy: bool) -> Confirmation:
-    evidence = Evidence(Grid(AXES), pooling=noisy)
+    evidence = Evidence(len(AXES), pooling=noisy)
     for number, fitness in enumerate(fitnesses):
         found = Evaluation.ok(fitness, descriptors={"size": 0.0, "walls": 0.0})
         evidence.add(
             Record(number + 1, Origin("proposal", 1), make_program(number), found),
-            make_program(number),
             fitness,
+            0,
+            (0.0, 0.0),
             quarantined=False,
         )
     return Confirmation(evidence, ConfirmationRule(not noisy, not noisy, 2.0, 5.0, 0.1))

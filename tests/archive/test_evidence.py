@@ -6,19 +6,17 @@ import numpy as np
 import pytest
 from archive_makers import AXES, Story, make_program
 
-from evolve.archive.cells import Grid
-from evolve.archive.evidence import FAILED, QUARANTINED, Evidence
-from evolve.archive.values import Estimate
+from evolve.archive.evidence import FAILED, QUARANTINED, Estimate, Evidence
 from evolve.types import Evaluation, Objective, Origin, Outcome, Record
 
 
 def evidence_of(*fitnesses: float, pooling: bool = True) -> Evidence:
     """One program per fitness, in the records 1, 2, 3, ..."""
-    evidence = Evidence(Grid(AXES), pooling=pooling)
+    evidence = Evidence(len(AXES), pooling=pooling)
     for number, fitness in enumerate(fitnesses):
         found = Evaluation.ok(fitness, descriptors={"size": 1.5, "walls": 1.0})
         record = Record(number + 1, Origin("proposal", number, island=2), make_program(number), found)
-        evidence.add(record, make_program(number), fitness, quarantined=False)
+        evidence.add(record, fitness, 1, (1.5, 1.0), quarantined=False)
     return evidence
 
 
@@ -120,8 +118,8 @@ def test_who_wins_on_one_machine_is_reported_anew_on_all() -> None:
     assert evidence.report(0, 0.1) is None
 
 
-def test_descriptors_are_those_of_the_axes() -> None:
-    assert evidence_of(1.0, 2.0).descriptors(1) == {"size": 1.5, "walls": 1.0}
+def test_a_place_on_the_axes_is_kept() -> None:
+    assert list(evidence_of(1.0, 2.0).point(1)) == [1.5, 1.0]
 
 
 def test_the_strongest_is_alive_not_excluded_and_the_first_of_equals() -> None:
@@ -142,7 +140,7 @@ def test_the_strongest_of_all_can_be_asked_to_be_confirmed() -> None:
     assert evidence.strongest_of_all(certified=False, judgings=2) == 1
     assert evidence.strongest_of_all(certified=True, judgings=0) == 2
     assert evidence.strongest_of_all(certified=True, judgings=2) is None
-    assert Evidence(Grid(AXES), pooling=True).strongest_of_all(certified=False, judgings=0) is None
+    assert Evidence(len(AXES), pooling=True).strongest_of_all(certified=False, judgings=0) is None
 
 
 def test_columns_can_grow_after_they_were_searched() -> None:
@@ -152,8 +150,9 @@ def test_columns_can_grow_after_they_were_searched() -> None:
     assert evidence.strongest([0]) == 0
     evidence.add(
         Record(2, Origin("proposal", 2), make_program("x"), Evaluation.ok(2.0, descriptors={"size": 0, "walls": 0})),
-        make_program("x"),
         2.0,
+        0,
+        (0.0, 0.0),
         quarantined=True,
     )
     assert not evidence.alive(1)
@@ -163,7 +162,7 @@ AIMS = (Objective("length"), Objective("speed"))
 
 
 def aiming(*, pooling: bool = True, objectives: Sequence[Objective] = AIMS) -> Evidence:
-    return Evidence(Grid(AXES), pooling=pooling, objectives=objectives)
+    return Evidence(len(AXES), pooling=pooling, objectives=objectives)
 
 
 def judge(evidence: Evidence, name: int, violation: float = 0.0, length: float = 0.0, speed: float = 0.0) -> None:
@@ -179,7 +178,7 @@ def judge(evidence: Evidence, name: int, violation: float = 0.0, length: float =
         evidence.measure(name, name + 1, evaluation, 1.0)
     else:
         record = Record(name + 1, Origin("proposal", 1), make_program(name), evaluation)
-        evidence.add(record, make_program(name), 1.0, quarantined=False)
+        evidence.add(record, 1.0, 0, (0.0, 0.0), quarantined=False)
 
 
 def test_in_noise_objectives_and_violations_are_means() -> None:

@@ -71,7 +71,7 @@ def compare(story: Story, oracle: Any, points: np.ndarray, rng: np.random.Genera
 
 
 def index_of(story: Story, point: np.ndarray) -> int:
-    return story.archive.index_of({"first": float(point[0]), "second": float(point[1])})
+    return story.archive.grid.cell(point.tolist())
 
 
 def arrive(story: Story, number: int, fitness: float, point: np.ndarray) -> str:

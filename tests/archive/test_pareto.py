@@ -36,23 +36,23 @@ def test_the_front_is_listed_by_the_first_objective_with_programs_that_hold_no_p
 
 
 def test_the_hypervolume_begins_at_the_seed() -> None:
-    assert aiming().archive.hypervolume == 1 * 4 + 2 * 3 + 1 * 1
+    assert aiming().archive.pareto.hypervolume() == 1 * 4 + 2 * 3 + 1 * 1
 
 
 def test_or_where_the_task_says_in_the_users_direction() -> None:
     aims = (Objective("length", reference=2.0), Objective("seconds", "min", reference=-3.0))
-    assert aiming(aims=aims).archive.hypervolume == 2 * 1
+    assert aiming(aims=aims).archive.pareto.hypervolume() == 2 * 1
 
 
 def test_without_objectives_there_is_no_front() -> None:
     story = Story()
     story.seed("a", 1.0)
-    assert (story.archive.front(), story.archive.hypervolume) == ([], None)
+    assert (story.archive.front(), story.archive.pareto.hypervolume()) == ([], None)
 
 
 def test_before_the_seed_there_is_no_hypervolume_unless_the_task_says_where_it_begins() -> None:
-    assert Story(objectives=AIMS).archive.hypervolume is None
-    assert Story(objectives=(Objective("length", reference=0.0),)).archive.hypervolume == 0.0
+    assert Story(objectives=AIMS).archive.pareto.hypervolume() is None
+    assert Story(objectives=(Objective("length", reference=0.0),)).archive.pareto.hypervolume() == 0.0
 
 
 def test_who_misses_a_constraint_is_not_on_the_front() -> None:

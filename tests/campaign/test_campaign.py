@@ -9,7 +9,8 @@ import pytest
 
 from evolve import plugins
 from evolve.campaign import Campaign, stream
-from evolve.campaign.essence import essence
+from evolve.campaign.campaign import Clock
+from evolve.campaign.digest import without_circumstances
 from evolve.stop import Until
 from evolve.types import Call, ConfigError, Opened, Replied, SettingsChanged, TaskChanged, Wait
 from tests.written import Written, aiming_campaign, number_task, short_campaign
@@ -147,10 +148,10 @@ def test_what_two_runs_differ_in_is_no_part_of_an_event() -> None:
         forked_from="two",
         secret="1f2e",
     )
-    assert essence(opened) == Opened("", "", "v1", "", {"seed": 3})
-    assert essence(TaskChanged("v2", "text")) == TaskChanged("v2", "")
-    assert essence(Replied(1, 0, Call("model", seconds=3.0))) == Replied(1, 0, Call("model"))
-    assert essence(SettingsChanged({"budget": ["5s"]})) is None
+    assert without_circumstances(opened) == Opened("", "", "v1", "", {"seed": 3})
+    assert without_circumstances(TaskChanged("v2", "text")) == TaskChanged("v2", "")
+    assert without_circumstances(Replied(1, 0, Call("model", seconds=3.0))) == Replied(1, 0, Call("model"))
+    assert without_circumstances(SettingsChanged({"budget": ["5s"]})) is None
 
 
 def test_another_version_of_the_task_has_another_digest(tmp_path: Path) -> None:
@@ -208,7 +209,7 @@ def test_a_campaign_that_is_cut_off_while_it_is_made_leaves_no_log(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as cut:
-        cut.setattr("evolve.log.beginning.event_row", interrupted)
+        cut.setattr("evolve.log.log._event_row", interrupted)
         with pytest.raises(KeyboardInterrupt):
             Written(tmp_path)
     assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == ["secret"]
@@ -223,7 +224,7 @@ def test_the_seconds_of_a_campaign_that_is_read_are_those_of_its_log(
     short_campaign(tmp_path, "short").close()
     with opened(tmp_path, "short") as campaign:
         last = list(campaign.log.events())[-1].active
-        monkeypatch.setattr("evolve.campaign.progress.time.monotonic", lambda: 1e9)
+        monkeypatch.setattr("evolve.campaign.campaign.time.monotonic", lambda: 1e9)
         assert (campaign.seconds, campaign.progress.seconds) == (last, last)
 
 
@@ -240,3 +241,16 @@ def test_reading_a_campaign_needs_none_of_its_packages(tmp_path: Path, missing: 
         assert campaign.strategy.ask(campaign.view(0.0), stream(0, 0, "ask")) == Wait()
     with pytest.raises(ConfigError, match=r"^no (strategy|operator) is called '(islands|perturb_literals)'"):
         Campaign.open(name, lacking, tmp_path, readonly=False)
+
+
+def test_a_clock_that_rests_stands_still_and_goes_on_from_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To rest twice, or to wake what is awake, changes nothing."""
+    now = 100.0
+    monkeypatch.setattr("evolve.campaign.campaign.time.monotonic", lambda: now)
+    clock = Clock(7.0)
+    told = []
+    for later, act in ((3.0, clock.wake), (1.0, clock.rest), (5.0, clock.rest), (5.0, clock.wake), (2.0, clock.wake)):
+        now += later
+        act()
+        told.append(clock.seconds)
+    assert told == [10.0, 11.0, 11.0, 11.0, 13.0]

@@ -29,13 +29,10 @@ def test_what_the_evaluator_says_comes_first_then_a_metric() -> None:
 
 
 def test_the_default_axes_are_read_from_the_text() -> None:
-    """Unless they are known."""
     evaluation = Evaluation.ok(1.0)
     descriptors = Descriptors(novelty.DEFAULT_AXES, SEED)
     assert descriptors.complete(evaluation, lambda: SEED).descriptors["seed_distance"] == 0.0
     assert descriptors.complete(evaluation, lambda: OTHER).descriptors["seed_distance"] == 1.0
-    known = {"size_log2": 3.0, "seed_distance": 0.5}
-    assert descriptors.complete(evaluation, unread, known).descriptors == known
 
 
 def test_an_axis_that_nobody_has_a_number_for_is_named() -> None:

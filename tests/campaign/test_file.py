@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from evolve.campaign import file
-from evolve.campaign.fitting import with_resource
+from evolve.campaign.settings import with_resource
 from evolve.config import Settings, settings_from
 from evolve.types import ConfigError
 from tests.written import Written, number_task
@@ -56,16 +56,16 @@ def test_a_file_is_read_in_the_shape_that_a_person_likes(
         ("schema = 2", "which version it is written for, got 2. Try: write schema = 1"),
         ("schema = 1\nstratgy = 'x'", "unknown setting 'stratgy'. Did you mean 'strategy'?"),
         ("schema = 1\n[archive]\nilands = 2", "unknown setting 'archive.ilands'. Did you mean 'islands'?"),
-        ("schema = 1\n[archive]\nislands = 0", "setting 'archive.islands': Input should be greater than or equal to 1"),
+        ("schema = 1\n[archive]\nislands = 0", "setting 'archive.islands' is at least 1, got 0"),
         ("schema = 1\narchive = 3", "setting 'archive': "),
-        ("schema = 1\nseed = 'x'", "setting 'seed': "),
+        ("schema = 1\nseed = 'x'", "setting 'seed' is a whole number, got 'x'"),
         ("schema = 1\nbudget = 60", "setting 'budget' is a list"),
-        ("schema = 1\nbudget = ['2h', 3]", "setting 'budget.1': "),
+        ("schema = 1\nbudget = ['2h', 3]", "setting 'budget.1' is a text, got 3"),
         ("schema = 1\nstrategy = 3", "setting 'strategy': "),
         ("schema = 1\n[strategy]\nx = 1", "unknown setting 'strategy.x'."),
         ("schema = 1\noperators = 'a'", "setting 'operators': "),
         ("schema = 1\n[operators]\nname = ['a']", "unknown setting 'operators.name'. Did you mean 'names'?"),
-        ("schema = 1\ntask = 3", "setting 'task': "),
+        ("schema = 1\ntask = 3", "setting 'task' is a text, got 3"),
         ("schema = ", "this is not TOML"),
     ],
 )

@@ -21,7 +21,6 @@ from evolve.types import (
     Opened,
     Origin,
     Propose,
-    Rearranged,
     Ruled,
     SandboxError,
     Selection,
@@ -66,7 +65,7 @@ def test_a_fork_has_the_same_records_and_says_where_from(old):
 def test_other_axes_cost_no_evaluation(old):
     """Every program has the same distance, so that the best of all is the one elite of each island that has any."""
     with forked(old, DISTANCE) as new:
-        assert [axis.name for axis in new.state.archive.axes] == ["distance"]
+        assert [axis.name for axis in new.state.archive.grid.axes] == ["distance"]
         assert (old.state.archive.stats().cells, new.state.archive.stats().cells) == (2, 1)
         assert new.state.archive.best.record == old.state.archive.best.record
         assert new.state.archive.best.descriptors == {"distance": 0.5}
@@ -139,19 +138,6 @@ def test_rulings_and_lessons_stay(old):
         assert [lesson.text for lesson in new.state.lessons] == ["look near 7"]
 
 
-def test_an_arrangement_belongs_to_its_strategy(old):
-    """Another one makes its own; nor is one kept that the new archive cannot have."""
-    with old.log.transaction():
-        old.write(Rearranged(3, (2,)))
-    with forked(old) as same, forked(old, "strategy.name=random") as other, forked(old, "archive.islands=2") as fewer:
-        assert events(same, Rearranged) == [Rearranged(3, (2,))]
-        assert (events(other, Rearranged), events(fewer, Rearranged)) == ([], [])
-    with old.log.transaction():
-        old.write(Rearranged(2, (6,)))
-    with forked(old, 'archive.axes=[{name="size", low=0, high=1, bins=1}]', name="narrow") as narrow:
-        assert narrow.state.difference is None
-
-
 def test_another_strategy_is_told_everything_and_begins_with_its_own_settings(old):
     """Its operators, too."""
     with forked(old, "strategy.name=random") as new:
@@ -213,7 +199,7 @@ def test_default_axes_are_kept_where_the_task_has_none(tmp_path):
     with written.campaign as old:
         assert old.state.archive.elites() == []
         with forked(old) as new:
-            assert [axis.name for axis in new.state.archive.axes] == ["size_log2", "seed_distance"]
+            assert [axis.name for axis in new.state.archive.grid.axes] == ["size_log2", "seed_distance"]
             assert len(new.state.archive.elites()) == 4
 
 

@@ -7,22 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from evolve.campaign.inbox import (
-    FORGOTTEN_SECONDS,
-    LARGEST,
-    Add,
-    Answer,
-    Hint,
-    Inbox,
-    Quarantine,
-    Release,
-    Request,
-    Stop,
-)
+from evolve.campaign.inbox import FORGOTTEN_SECONDS, LARGEST, Add, Answer, Hint, Inbox, Request, Ruling, RunControl
 from evolve.types import StoreError, canonical
 from evolve.types.codec import encode
 
-WISHES = [Quarantine(3, True, "why"), Release(3), Hint("words"), Add({"a.py": "x\udc80"}, "thought", 2), Stop(17)]
+WISHES = [
+    Ruling("quarantine", 3, True, "why"),
+    Ruling("release", 3),
+    Hint("words"),
+    Add({"a.py": "x\udc80"}, "thought", 2),
+    RunControl("stop", 17),
+]
 
 
 @pytest.fixture

@@ -1,16 +1,17 @@
-"""Prices of models, and budgets that fit them."""
+"""What proposals will cost."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from evolve import plugins
-from evolve.campaign import Campaign
-from evolve.campaign.spending import check_priced, check_spendable, prices_of
+from evolve.campaign.spending import ANSWER_TOKENS, estimate_costs, prices_of
 from evolve.config import ModelSection
-from evolve.hookspecs import ModelEntry
-from evolve.models.prices import ModelRates
+from evolve.models.prices import Cost
 from evolve.stop import Budget, any_of, parse
-from evolve.types import Call, ConfigError, Progress
-from tests.written import Written
+from evolve.types import Message, Progress, Prompt, Section
+
+PROMPT = Prompt((Message("system", (Section("task", "x" * 3000),)), Message("user", (Section("parent", "y" * 1000),))))
+MEMBER = ModelSection(name="small", prompt_price=2.0, completion_price=10.0, max_tokens=4000)
 
 
 def budget(*texts: str) -> Budget:
@@ -18,130 +19,47 @@ def budget(*texts: str) -> Budget:
     return any_of(parse(text, 0.0) for text in texts)
 
 
-def member(**fields: object) -> ModelSection:
-    """A model that somebody charges for, unless `kind` says otherwise."""
-    return ModelSection(**{"name": "small", "kind": "charged", **fields})
-
-
-def kinds(name: str) -> ModelEntry:
-    """Two kinds of models."""
-
-    def never(_: object) -> None:
-        raise AssertionError("no model is made to look at prices")
-
-    return {"charged": ModelEntry("charged", never, priced=True), "free": ModelEntry("free", never)}[name]
+def test_a_proposal_costs_its_prompt_and_an_answer_of_the_usual_length():
+    """Four characters are a token; at most, each byte is one and the answer as long as it may be."""
+    found = estimate_costs(PROMPT, (MEMBER,), budget("5usd"))
+    assert (found.prompt_tokens, found.answer_tokens) == (1000, ANSWER_TOKENS)
+    (line,) = found.models
+    assert line.usual == Cost(1, 2000, pytest.approx((1000 * 2 + 1000 * 10) / 1e6))
+    assert line.most == prices_of(MEMBER).worst(4000, 2, 4000, MEMBER.timeout_seconds)
+    assert (line.proposals, line.least) == (int(5 / 0.012), int(5 / line.most.money))
 
 
 @pytest.mark.parametrize(
-    ("fields", "rates"),
+    ("limits", "progress", "proposals"),
     [
-        ({}, ModelRates(concurrency=8)),
-        ({"prompt_price": 2, "completion_price": 8}, ModelRates(2, 2, 8, concurrency=8)),
-        ({"prompt_price": 2, "cached_price": 0.5}, ModelRates(2, 0.5, 0, concurrency=8)),
-        ({"gpus": 4, "gpu_hour_price": 2.5, "concurrency": 64}, ModelRates(gpus=4, gpu_hour=2.5, concurrency=64)),
+        (budget("10calls"), Progress(calls=4), 6),
+        (budget("10programs", "5usd"), Progress(), 10),
+        (budget("7000tokens"), Progress(), 3),
+        (budget("7000tokens"), Progress(tokens=9000), 0),
+        (budget("60s"), Progress(), None),
+        (budget(), Progress(), None),
     ],
 )
-def test_prices_are_those_of_the_settings(fields: dict[str, object], rates: ModelRates) -> None:
-    """A cached token costs as much as another where nobody says less."""
-    assert prices_of(member(**fields)).rates == rates
+def test_what_is_left_of_a_budget_pays_for_so_many_proposals(limits, progress, proposals):
+    """None where it does not end with them."""
+    assert estimate_costs(PROMPT, (MEMBER,), limits, progress).models[0].proposals == proposals
 
 
-@pytest.mark.parametrize(
-    ("limits", "members"),
-    [
-        (budget(), ()),
-        (budget("5programs"), ()),
-        (budget("5usd", "5programs"), ()),
-        (budget("5tokens"), (member(),)),
-        (budget("5calls"), (member(kind="free"),)),
-        (budget("5usd"), (member(prompt_price=1),)),
-        (budget("5usd"), (member(gpus=1, gpu_hour_price=2),)),
-        (budget("5gpuh"), (member(), member(name="own", gpus=1))),
-        (budget("5gpuh", "5tokens"), (member(),)),
-    ],
-)
-def test_a_budget_that_something_spends_is_good(limits: Budget, members: tuple[ModelSection, ...]) -> None:
-    """Or that stands beside one."""
-    check_spendable(limits, members)
+def test_each_model_has_its_own_estimate():
+    """One that costs nothing, and one on two GPUs of one's own."""
+    free = ModelSection(name="free", kind="mailbox")
+    own = ModelSection(name="own", gpus=2, gpu_hour_price=3.6, concurrency=4, timeout_seconds=100)
+    found = {line.model: line for line in estimate_costs(PROMPT, (free, own), budget("1usd")).models}
+    assert (found["free"].usual.money, found["free"].proposals) == (0.0, None)
+    assert found["own"].usual.gpu_seconds == ANSWER_TOKENS / 50 * 2 / 4
+    assert found["own"].most.gpu_seconds == 50.0
+    assert found["own"].least == int(1 / found["own"].most.money)
 
 
-@pytest.mark.parametrize(
-    ("limits", "members", "words"),
-    [
-        (
-            budget("5usd"),
-            (),
-            "no operator of this campaign spends money, got 5usd. Try: give a budget in time or programs",
-        ),
-        (budget("5calls", "5tokens"), (), "no operator of this campaign spends calls or tokens, got 5calls | 5tokens"),
-        (
-            budget("5gpuh"),
-            (member(prompt_price=1),),
-            "no model of this campaign spends GPU hours, got 5gpuh. Try: give",
-        ),
-        (budget("5usd"), (member(kind="free"),), "no model of this campaign spends money, got 5usd. Try: give"),
-        (budget("5usd"), (member(gpus=2),), "no model of this campaign spends money"),
-    ],
-)
-def test_a_budget_that_nothing_spends_is_an_error(
-    limits: Budget, members: tuple[ModelSection, ...], words: str
-) -> None:
-    """It would never end the campaign."""
-    with pytest.raises(ConfigError) as caught:
-        check_spendable(limits, members)
-    assert words in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("limits", "members"),
-    [
-        (budget("5tokens"), (member(),)),
-        (budget("5usd"), ()),
-        (budget("5usd"), (member(prompt_price=1, completion_price=0),)),
-        (budget("5usd"), (member(gpus=1, gpu_hour_price=0),)),
-        (budget("5usd"), (member(kind="free"),)),
-    ],
-)
-def test_a_budget_in_money_wants_prices_where_somebody_charges(
-    limits: Budget, members: tuple[ModelSection, ...]
-) -> None:
-    """And no other budget does."""
-    check_priced(limits, members, kinds)
-
-
-@pytest.mark.parametrize(
-    ("fields", "words"),
-    [
-        (
-            {},
-            "model 'small' has no prompt_price and no completion_price. Try: set prompt_price and completion_price in",
-        ),
-        ({"prompt_price": 1}, "model 'small' has no completion_price. Try: set completion_price in its table"),
-        ({"completion_price": 1}, "model 'small' has no prompt_price."),
-        ({"gpus": 2}, "for a server of your own, gpus and gpu_hour_price"),
-    ],
-)
-def test_a_model_without_its_price_is_an_error(fields: dict[str, object], words: str) -> None:
-    """What, got, do this."""
-    with pytest.raises(ConfigError) as caught:
-        check_priced(budget("5usd", "60s"), (member(kind="free"), member(**fields)), kinds)
-    assert words in str(caught.value)
-    assert str(caught.value).startswith("the budget 5usd counts money")
-
-
-def test_calls_are_spent_as_the_log_says(tmp_path) -> None:
-    """Failed ones too, and a replay finds the same sums."""
-    written = Written(tmp_path, budget=["9calls", "30programs"])
-    written.seed()
-    written.called(
-        Call("small", prompt_tokens=100, completion_tokens=20, cached_tokens=60, cost=0.1, gpu_seconds=1.5),
-        Call("small", purpose="repair", prompt_tokens=7, cost=0.2, error="refused"),
-    )
-    with written.campaign as campaign:
-        live = campaign.state.progress
-        path = campaign.log.path
-    with Campaign.open(str(path), plugins.load(), tmp_path) as again:
-        assert again.state.progress == live
-        assert again.budget.used(live, None, 0.0) == 2 / 9
-    assert (live.calls, live.tokens, live.money, live.gpu_seconds) == (2, 127, 0.1 + 0.2, 1.5)
-    assert Progress().calls == 0
+@given(st.integers(1, 10**6), st.integers(0, 10**5))
+def test_one_proposal_more_would_overshoot(limit, spent):
+    """Whatever is left."""
+    limits, progress = budget(f"{limit}tokens"), Progress(tokens=spent)
+    line = estimate_costs(PROMPT, (MEMBER,), limits, progress).models[0]
+    assert line.proposals == max(0, (limit - spent) // line.usual.tokens)
+    assert line.least <= line.proposals

@@ -11,9 +11,8 @@ from click.testing import Result
 
 from evolve.cli import devices as command
 from evolve.cli import machine as options
-from evolve.devices import Grant, Locks
-from evolve.devices.leases import LockPool
-from evolve.devices.processors import usable
+from evolve.devices.inventory import usable
+from evolve.devices.leases import Grant, LockPool, Locks
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "devices"))
 from nvidia_fakes import GPUS, NAME, UUIDS

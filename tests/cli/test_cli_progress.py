@@ -93,7 +93,7 @@ def test_a_campaign_without_a_best_says_so(tmp_path, clock):
 def test_the_scoreboard_tells_everything_about_a_run(written, clock):
     """Best, anchors, cells, speed, outcomes, yield, isolation, what is left."""
     board = progress.Scoreboard(written.campaign, clock)
-    board.count(written.campaign, written.proposal(6.0))
+    written.proposal(6.0)
     clock.now += 2.0
     rows = board.rows(written.campaign)
     assert [label for label, _ in rows] == [
@@ -119,7 +119,7 @@ def test_where_models_are_called_the_scoreboard_tells_what_that_costs(written, c
     """After the operators, with what each model brought."""
     board = progress.Scoreboard(written.campaign, clock)
     written.called(Call("small", prompt_tokens=1000, completion_tokens=200, cost=0.5))
-    board.count(written.campaign, written.proposal(6.0, operator="diff", model="small"))
+    written.proposal(6.0, operator="diff", model="small")
     rows = board.rows(written.campaign)
     assert rows[5:8] == [
         ("operators", "diff: 1 evaluated, 100% better than their parents"),
@@ -250,20 +250,21 @@ def test_requests_that_failed_are_told_with_their_causes(written, clock):
     assert rows["spent"] == "5 calls (10 requests failed), 0 tokens"
 
 
-def test_calls_in_flight_are_counted(tmp_path, clock):
-    """Somebody answers them by hand."""
-    mail = {"name": "mail", "kind": "mailbox", "settings": {"folder": str(tmp_path / "mbp")}}
+def test_calls_in_flight_are_counted_apart_from_those_that_wait(tmp_path, clock):
+    """The model takes one at a time."""
+    mail = {"name": "mail", "kind": "mailbox", "settings": {"folder": str(tmp_path / "mbp")}, "concurrency": 1}
     written, out = Written(tmp_path, models={"members": [mail]}), io.StringIO()
     written.seed()
     with written.campaign as campaign:
         with campaign.log.transaction():
-            campaign.write(Asked(2, Propose(Selection("diff", parents=(1,), model="mail")), 1))
+            for step in (2, 3, 4):
+                campaign.write(Asked(step, Propose(Selection("diff", parents=(1,), model="mail")), 1))
         watch = progress.PlainLines(campaign, out, clock)
         clock.now += progress.QUIET_SECONDS
         watch.turned(campaign)
         rows = dict(progress.Scoreboard(campaign, clock).rows(campaign))
-    assert "0 calls, 0 tokens, 1 call in flight, left 30 programs" in out.getvalue()
-    assert rows["waiting"] == "1 call in flight"
+    assert "0 calls, 0 tokens, 1 call in flight, 2 waiting, left 30 programs" in out.getvalue()
+    assert rows["calls"] == "1 call in flight, 2 waiting"
 
 
 def pause(written, on):

@@ -231,6 +231,22 @@ def test_a_seed_that_fails_says_where_its_log_is(call, home, folder):
     assert logs(home) == ["number"]
 
 
+def test_a_campaign_whose_seed_failed_is_replaced_by_the_next_run(call, home, folder):
+    """Attempts to mend a seed leave one campaign, and one that has evaluated something stays."""
+    good = (folder / "seed.py").read_text()
+    words = ("run", "number", "--budget", "5programs", "--workers", "1")
+    (folder / "seed.py").write_text("def value():\n    raise ValueError('not me')\n")
+    assert "replaces" not in call(*words).stderr
+    assert "replaces" not in call(*words, "--dry-run").stderr
+    assert logs(home) == ["number"]
+    (folder / "seed.py").write_text(good)
+    result = call(*words)
+    note = "evolve: note: this run replaces campaign number, whose seed failed before anything was spent\n"
+    assert (result.exit_code, result.stderr.count(note), logs(home)) == (0, 1, ["number"])
+    assert call(*words).exit_code == 0
+    assert logs(home) == ["number", "number-2"]
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

@@ -21,6 +21,14 @@ def test_a_misspelt_verb_is_told_as_one(call, words, meant):
     assert f"there is no command {words[1]!r}. Did you mean {meant!r}?" in result.stderr
 
 
+@pytest.mark.parametrize("noun", ["campaign", "program", "task", "model", "plugin"])
+def test_two_words_without_a_verb_are_told_as_an_unknown_command(call, noun):
+    """No `list` takes a second word."""
+    result = call(noun, "foo", "bar")
+    assert result.exit_code == 2
+    assert "there is no command 'foo'. Known: " in result.stderr
+
+
 def test_a_campaign_may_be_called_nearly_like_a_verb(call, short):
     """Then it is meant."""
     (short / "archive" / "campaigns" / "number.db").rename(short / "archive" / "campaigns" / "lists.db")

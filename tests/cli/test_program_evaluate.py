@@ -21,10 +21,10 @@ pytestmark = pytest.mark.integration
 TASK = number_task()
 
 
-def row(of: str, trial: int, fitness: float | None, case: str = "", *, kept: bool = False) -> EvaluationLine:
+def row(of: str, trial: int, fitness: float | None, case: str = "") -> EvaluationLine:
     outcome = "ok" if fitness is not None else "crashed"
     return EvaluationLine(
-        of, trial, case, outcome, fitness, 0.5, kept, "" if fitness is not None else "it broke", "reduced: x"
+        of, trial, case, outcome, fitness, 0.5, "" if fitness is not None else "it broke", "reduced: x"
     )
 
 
@@ -64,15 +64,14 @@ def test_a_trial_that_failed_is_in_no_mean() -> None:
 
 
 def test_the_page_has_a_row_for_each_trial_and_each_case() -> None:
-    """With what was kept from before."""
-    found = [row("program", 0, 7.5, kept=True), row("seed", 0, 5.0)]
+    found = [row("program", 0, 7.5), row("seed", 0, 5.0)]
     text = told([*found, row("program", 0, 2.0, "far"), row("seed", 0, 3.0, "far")])
     assert text.splitlines() == [
         "trial  outcome  nearness  took    the seed     took    difference",
-        "0      ok       7.5       kept    ok        5  500 ms  +2.5",
+        "0      ok       7.5       500 ms  ok        5  500 ms  +2.5",
         "far    ok       2         500 ms  ok        3  500 ms  -1",
         "",
-        "program     0123456789abcdef, evaluated with 1 trial, 1 of them before (--fresh evaluates again)",
+        "program     0123456789abcdef, evaluated with 1 trial",
         "nearness    7.5",
         "the seed's  5",
         "gain        +2.5: better than the seed",
@@ -196,22 +195,19 @@ def lines(result):
     return [json.loads(line) for line in result.stdout.splitlines()]
 
 
-def test_a_program_is_judged_next_to_the_seed_and_results_are_kept(call, mine):
-    """The second call judges what is missing; held-out cases stand beside."""
+def test_a_program_is_evaluated_next_to_the_seed_and_on_held_out_cases(call, mine):
     first = call("program", "evaluate", "better.py", "--task", "mine", "--held-out", "--json")
     assert first.exit_code == 0, first.output
     *rows, total = lines(first)
-    assert sorted((row["of"], row["case"], row["kept"]) for row in rows) == [
-        (of, case, False) for of in ("program", "seed") for case in ("", "farthest=50.0", "farthest=70.0")
+    assert sorted((row["of"], row["case"]) for row in rows) == [
+        (of, case) for of in ("program", "seed") for case in ("", "farthest=50.0", "farthest=70.0")
     ]
-    assert (total["event"], total["count"], total["kept"], total["failures"]) == ("summary", 1, 0, 0)
+    assert (total["event"], total["count"], total["failures"]) == ("summary", 1, 0)
     assert total["gain"] < -3.0
     more = call("program", "evaluate", "better.py", "--task", "mine", "--seeds", "2")
     assert more.exit_code == 0, more.output
-    assert "evaluated with 2 trials, 1 of them before (--fresh evaluates again)" in more.stdout
+    assert "evaluated with 2 trials" in more.stdout
     assert ": better than the seed" in more.stdout
-    fresh = lines(call("program", "evaluate", "better.py", "--task", "mine", "--fresh", "--json"))
-    assert [row["kept"] for row in fresh[:-1]] == [False, False]
 
 
 def test_a_program_that_fails_is_told_why_and_exits_with_1(call, mine):

@@ -221,6 +221,13 @@ def test_a_run_whose_budget_pays_for_no_call_at_all_is_an_error(campaign):
     assert summary._without_answer(campaign, ended_by(unpaid=UNPAID, answered=1)) == ""
 
 
+def test_a_run_whose_every_reply_was_unusable_says_why(campaign):
+    reasons = {"no block": 9, "it is cut off": 2, "no code": 1, "too long": 1}
+    text = summary.format_end(campaign, ended_by(answered=13, unusable=reasons))
+    assert "No proposal of a model could be evaluated: 9 x no block; 2 x it is cut off; 1 x no code; and 1 more" in text
+    assert "Try: read the replies, evolve model calls number" in text
+
+
 def test_a_run_in_which_every_call_failed_is_an_error(campaign):
     """It quotes the last failure; one answer is enough to be none."""
     failed = {"failed": 12, "failure": "the program ended with status 3. Try: run it by hand"}

@@ -11,8 +11,9 @@ import pytest
 
 import evolve.task
 from evolve.conformance import Conformance, check
-from evolve.conformance.check import check_noise, check_prediction, check_verifier, limit_stages
-from evolve.devices import find_gpus
+from evolve.conformance.check import check_noise, check_prediction, check_verifier
+from evolve.conformance.impostors import limit_stages
+from evolve.devices.inventory import find_gpus
 from evolve.evaluation import Description, LocalExecutor, Report
 from evolve.types import Evaluation, Outcome, Stage, Task, TaskError, TextId
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from evolve.conformance.declarations import check_declarations
+from evolve.conformance.check import check_declarations
 from evolve.types import Anchor, Axis, Constraint, Evaluation, EvaluatorSource, Fitness, Program, Task
 
 SEED = Evaluation.ok(-5.0, descriptors={"size": 3.0}, metrics={"memory": 7.0}, artifacts={"numbers": "0123"})

@@ -1,8 +1,9 @@
-"""Lines that stand for code which is left out, and lines that only sound like it."""
+"""Lines that stand for code which is left out, lines that only sound like it, and the files that edits mean."""
 
 import pytest
 
-from evolve.edits.apply import find_elision
+from evolve.edits import EditFailed, EditKind
+from evolve.edits.apply import find_elision, resolve_path
 
 LEFT_OUT = """
 ...
@@ -85,3 +86,20 @@ def test_a_line_that_is_meant(line: str) -> None:
 def test_what_the_program_has_already_is_its_own() -> None:
     """A stub stays a stub."""
     assert find_elision(["    ..."], {"..."}) == ""
+
+
+def test_a_folder_too_many_is_forgiven_where_it_is_certain() -> None:
+    """Otherwise the files that there are, are told."""
+    assert resolve_path("b/src/seed.py", ["seed.py", "x.py"], ()) == "seed.py"
+    assert resolve_path("seed.py", ["lib/seed.py"], ()) == "lib/seed.py"
+    with pytest.raises(EditFailed, match=r"The program has a/f.py, b/f.py, and no new ones. Try: name one") as failed:
+        resolve_path("f.py", ["a/f.py", "b/f.py"], ())
+    assert failed.value.kind == EditKind.UNKNOWN_FILE
+
+
+@pytest.mark.parametrize("path", ["../seed.py", "sub/../seed.py", "a/../../seed.py", "../new.py"])
+def test_a_path_that_climbs_is_no_file_of_a_program(path: str) -> None:
+    """Where it ends up is not asked."""
+    with pytest.raises(EditFailed) as failed:
+        resolve_path(path, ["seed.py"], ("*.py", "**/*.py"))
+    assert failed.value.kind == EditKind.UNKNOWN_FILE

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from evolve.edits import EditedProgram, EditFailed, EditKind, read
 from evolve.edits.blocks import outside
 from evolve.edits.errors import LONGEST_MESSAGE
+from evolve.edits.reply import read_info, read_label
 from evolve.types import Program
 from tests.edits.corpus import FOLDER, case
 
@@ -286,3 +287,43 @@ def test_one_line_that_may_change_is_told_in_the_singular() -> None:
     _, failure = outcome("<<<<<<< SEARCH\nnothing like it at all\n=======\nx\n>>>>>>> REPLACE", program)
     assert failure is not None
     assert str(failure).endswith("Try: edit line 4 of seed.py")
+
+
+@pytest.mark.parametrize(
+    ("info", "expected"),
+    [
+        ("python seed.py", ("python", "seed.py")),
+        ("python:lib/seed.py", ("python", "lib/seed.py")),
+        ("seed.py", ("", "seed.py")),
+        ('python title="lib/seed.py"', ("python", "lib/seed.py")),
+        ("c++", ("c++", "")),
+        ("python 3.11", ("python", "")),
+        ("", ("", "")),
+    ],
+)
+def test_the_info_string_of_a_fence(info: str, expected: tuple[str, str]) -> None:
+    """A language, a path, or both."""
+    assert read_info(info) == expected
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "seed.py",
+        "`seed.py`",
+        "**seed.py**",
+        "### File: seed.py",
+        "File: `./seed.py`:",
+        "1. **seed.py** (lines 3-8)",
+        "=== seed.py ===",
+    ],
+)
+def test_a_line_that_is_a_path(line: str) -> None:
+    """With decoration, and nothing else to say."""
+    assert read_label(line) == "seed.py"
+
+
+@pytest.mark.parametrize("line", ["I change seed.py and run it", "e.g. this", "Version 1.2", "", "seed", "a.py b.py"])
+def test_words_are_no_path(line: str) -> None:
+    """Nor are two paths one."""
+    assert read_label(line) == ""

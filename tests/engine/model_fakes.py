@@ -8,7 +8,7 @@ from dataclasses import replace
 from loop_fakes import Workbench
 
 from evolve.config import ModelSection
-from evolve.engine.metering import Member, Members
+from evolve.engine.members import Member, Members
 from evolve.hookspecs import OperatorEntry
 from evolve.models.prices import Cost
 from evolve.plugins import Registered

@@ -10,11 +10,10 @@ from loop_fakes import DESCRIPTION
 from evolve import plugins
 from evolve.campaign import Campaign, stream
 from evolve.config import NoveltySection, settings_from
-from evolve.engine.jobs import Jobs, Work
+from evolve.engine.dispatcher import Jobs
 from evolve.engine.outage import Outage
-from evolve.engine.proposals import Proposer
+from evolve.engine.proposals import Draft, Proposer, Work
 from evolve.engine.recorder import Recorder
-from evolve.engine.screening import Draft
 from evolve.evaluation import Report, encode_report
 from evolve.hookspecs import OperatorEntry
 from evolve.plugins import Plugins, Registered
@@ -132,11 +131,10 @@ class Scene:
         update = {"models": models, "novelty": NoveltySection(**self.novelty)}
         campaign.settings = campaign.settings.model_copy(update=update)
         self.jobs = Jobs(campaign, DESCRIPTION)
-        self.recorder = Recorder(campaign, self.jobs, Outage(campaign.task.seed.id, 0.0))
+        self.recorder = Recorder(campaign, Outage(campaign.task.seed.id, 0.0))
         self.operator = Told()
-        self.proposer = Proposer(
-            campaign.task, dict.fromkeys(("write", "mend", "alter"), self.operator), self.recorder.screening
-        )
+        operators = dict.fromkeys(("write", "mend", "alter"), self.operator)
+        self.proposer = Proposer(campaign, operators, self.recorder.screening)
 
     def draft(
         self,
@@ -168,7 +166,7 @@ class Scene:
         before = len(self.campaign.state.history)
         with self.campaign.log.transaction():
             found = list(self.recorder.record_drafts(asked, drafts))
-        self.settle_work([one for one in found if isinstance(one, Work)])
+        self.settle_work([self.jobs.proposal(asked, one) for one in found if isinstance(one, Draft)])
         return list(range(before + 1, len(self.campaign.state.history) + 1))
 
     def settle_work(self, works: Sequence[Work]) -> None:

@@ -123,8 +123,8 @@ def outcomes(campaign: Campaign, operator: str) -> list[Outcome]:
     return [history.outcome(record) for record in range(1, len(history) + 1) if history.operator(record) == operator]
 
 
-def test_a_model_that_takes_long_is_waited_for_while_others_have_nothing_to_do(models: Workbench, caplog) -> None:
-    """Its whole budget is used; who has nothing to do is named once, and is asked a few times for each change of the archive."""
+def test_a_model_that_takes_long_is_waited_for_while_others_have_nothing_to_do(models: Workbench) -> None:
+    """Its whole budget is used; an operator that has nothing to do is asked a few times for each change of the archive."""
     answers = threading.Event()
     with created(models, "quotes", "tune_literals", budget=["6calls"]) as campaign:
         ending = played(campaign, FakeModel(lambda number: f"x = {number}.25", answers), Patient(answers))
@@ -132,9 +132,6 @@ def test_a_model_that_takes_long_is_waited_for_while_others_have_nothing_to_do(m
         assert outcomes(campaign, "quotes").count(Outcome.OK) >= 5
         assert set(outcomes(campaign, "tune_literals")) == {Outcome.SCREENED}
         assert len(outcomes(campaign, "tune_literals")) < 30
-    assert [record.getMessage() for record in caplog.records if "asked seldom" in record.getMessage()] == [
-        "operator 'tune_literals' has nothing to do, and is asked seldom until the archive changes: no numeric literal to tune in seed.py"
-    ]
 
 
 @pytest.mark.integration

@@ -9,7 +9,7 @@ from loop_fakes import FakeExecutor, Seen, Workbench
 from model_fakes import with_operators
 
 from evolve.engine import run
-from evolve.engine.metering import Members
+from evolve.engine.members import Members
 from evolve.types import Asked, ModelError, ModelGone, Outcome, Propose, Replied, Settled
 from tests.models import fault_server
 from tests.models.fault_server import FaultServer, Step, failure

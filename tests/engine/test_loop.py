@@ -208,7 +208,7 @@ def test_an_operator_that_fails_five_times_in_a_row_stops_the_campaign(bench):
     ("ask", "message"),
     [
         (lambda view, rng: Wait(), "waits, and nothing is under way"),
-        (lambda view, rng: "propose", "asked for a str, wanted Propose, Measure, Rearrange or Wait"),
+        (lambda view, rng: "propose", "asked for a str, wanted Propose, Measure or Wait"),
         (lambda view, rng: 1 / 0, "plugin 'islands' raised ZeroDivisionError"),
     ],
 )

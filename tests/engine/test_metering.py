@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import pytest
 
 from evolve.config import ModelSection
-from evolve.engine.metering import ABANDONED, Answered, Member, MeteredCaller, StepCalls, format_vector
-from evolve.models.circuit_breaker import CircuitBreaker
+from evolve.engine.members import Member
+from evolve.engine.metering import ABANDONED, Answered, MeteredCaller, StepCalls, format_vector
 from evolve.models.ledger import Ledger
 from evolve.models.prices import ModelRates, Prices
-from evolve.models.retries import ModelClock
+from evolve.models.retries import CircuitBreaker, ModelClock
 from evolve.stop import parse
 from evolve.types import (
     Call,

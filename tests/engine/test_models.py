@@ -13,7 +13,7 @@ from model_fakes import FakeModel, Writes, members, spent, with_operators
 from evolve import plugins
 from evolve.config import settings_from
 from evolve.engine import run
-from evolve.engine.metering import Members
+from evolve.engine.members import Members
 from evolve.hookspecs import OperatorEntry
 from evolve.models.prices import Cost
 from evolve.plugins import Registered
@@ -122,6 +122,17 @@ def test_a_reply_that_cannot_be_used_goes_back_once(models: Workbench) -> None:
         assert [event.call.purpose for event in told[:4]] == ["propose", "repair", "propose", "repair"]
         assert [event.index for event in told[:4]] == [0, 1, 0, 1]
         assert [part.name for part in told[1].call.prompt] == ["task", "parent", "reply", "complaint"]
+
+
+def test_a_run_whose_every_reply_was_unusable_says_how_often_and_why(models: Workbench) -> None:
+    with models.create(**ONE, budget=["12calls"], workers=1, deterministic=True) as campaign:
+        assert played(models, campaign, FakeModel(lambda _: "nonsense")).unusable == {"no number in 'nonsense'": 6}
+
+
+def test_a_run_with_one_usable_reply_counts_no_unusable_ones(models: Workbench) -> None:
+    fake = FakeModel(lambda number: "nonsense" if number else "x = 3.5")
+    with models.create(**ONE, budget=["9calls"], workers=1, deterministic=True) as campaign:
+        assert played(models, campaign, fake).unusable == {}
 
 
 def test_a_call_that_fails_is_a_screened_record_with_its_reason(models: Workbench) -> None:

@@ -8,7 +8,7 @@ from model_fakes import FakeModel, members, with_operators
 
 from evolve.engine import loop, outage, run
 from evolve.engine.outage import CANARY, IN_A_ROW, PASSES, Outage, may_retry
-from evolve.engine.scheduler import BudgetWatch, Load, Scheduler
+from evolve.engine.scheduler import BudgetWatch, Scheduler
 from evolve.evaluation import Report
 from evolve.types import (
     NOBODYS_FAULT,
@@ -167,7 +167,7 @@ def test_a_judge_that_fails_now_and_then_costs_no_program_its_score(bench):
         assert {record.evaluation.outcome for record in records(campaign)} <= {Outcome.OK, Outcome.SCREENED}
 
 
-@pytest.mark.parametrize("load", [Load(6, {}), Load(22, {"fast": 0}), Load(22, {"fast": 20}), Load(0, {"fast": 20})])
+@pytest.mark.parametrize("load", [(6, {}), (22, {"fast": 0}), (22, {"fast": 20}), (0, {"fast": 20})])
 @pytest.mark.parametrize("deterministic", [False, True])
 def test_a_canary_waits_for_no_room(bench, load, deterministic):
     """Not for a model, and not for a worker."""
@@ -179,9 +179,9 @@ def test_a_canary_waits_for_no_room(bench, load, deterministic):
         seed = campaign.task.seed.id
         scheduler = Scheduler(campaign, BudgetWatch(campaign), start_outage(seed=seed)[0], model)
         with campaign.log.transaction():
-            (asked,) = scheduler.next_steps(load)
+            (asked,) = scheduler.next_steps(*load)
             assert asked.action == Measure(campaign.state.seed_record, seed, why="evaluations that fail", case=CANARY)
-            assert scheduler.next_steps(load) == []
+            assert scheduler.next_steps(*load) == []
 
 
 def test_a_campaign_waits_for_its_machine_and_goes_on(bench, monkeypatch):

@@ -11,7 +11,7 @@ from loop_fakes import FakeExecutor, Seen, cut
 from model_fakes import FakeModel, members, with_operators
 from test_steering import answers
 
-from evolve.campaign.inbox import Add, Configure, Hint, Inbox, Pause, Request, Stop, Unpause
+from evolve.campaign.inbox import Add, Configure, Hint, Inbox, Request, RunControl
 from evolve.engine import run
 from evolve.types import Paused, Replied, SettingsChanged, Settled
 
@@ -47,7 +47,7 @@ class Steering(Seen):
     def settled(self, campaign, event):
         super().settled(campaign, event)
         if len(self.events) == self.when:
-            self.ids += put(campaign, Pause(ME))
+            self.ids += put(campaign, RunControl("pause", ME))
 
     def turned(self, campaign):
         super().turned(campaign)
@@ -69,7 +69,7 @@ def paused(campaign):
 @pytest.mark.parametrize("hold", [0, 2])
 def test_nothing_is_started_while_a_run_is_paused(bench, hold):
     """It stays alive, its seconds do not count, and then it goes on to its end."""
-    watch = Steering(Unpause(ME))
+    watch = Steering(RunControl("unpause", ME))
     with bench.create() as campaign:
         assert bench.run(campaign, FakeExecutor(hold=hold), watch).reason == "budget"
         assert paused(campaign) == [True, False]
@@ -88,14 +88,14 @@ def test_a_deterministic_run_that_is_paused_comes_out_as_another(bench):
         bench.run(plain)
         digest = plain.digest()
     with bench.create(deterministic=True, name="b") as other:
-        bench.run(other, watch=Steering(Unpause(ME)))
+        bench.run(other, watch=Steering(RunControl("unpause", ME)))
         assert paused(other) == [True, False]
         assert other.digest() == digest
 
 
 @pytest.mark.parametrize(
     ("wish", "reason"),
-    [(Stop(ME), "stopped"), (lambda campaign: os.kill(ME, signal.SIGINT), "interrupted")],
+    [(RunControl("stop", ME), "stopped"), (lambda campaign: os.kill(ME, signal.SIGINT), "interrupted")],
 )
 def test_a_paused_run_ends_when_it_is_told_to(bench, wish, reason):
     """And the next run goes on, unpaused."""
@@ -122,7 +122,7 @@ def test_seconds_are_not_eaten_by_a_pause(bench):
     """The budget has as much left as before."""
     with bench.create(budget=["60s", "30programs"]) as campaign:
         begun = time.monotonic()
-        waits = Steering(lambda _: time.sleep(1.1), Unpause(ME))
+        waits = Steering(lambda _: time.sleep(1.1), RunControl("unpause", ME))
         assert bench.run(campaign, watch=waits).reason == "budget"
         assert campaign.state.progress.programs == 30
         assert campaign.seconds < time.monotonic() - begun - 1.0
@@ -133,7 +133,7 @@ def test_other_requests_are_done_meanwhile(bench):
     mine = {"seed.py": "def value():\n    return 6.9\n"}
 
     def asks(campaign):
-        put(campaign, Hint("x"), Add(mine), Unpause(ME))
+        put(campaign, Hint("x"), Add(mine), RunControl("unpause", ME))
 
     with bench.create() as campaign:
         bench.run(campaign, watch=Steering(asks))
@@ -144,9 +144,13 @@ def test_other_requests_are_done_meanwhile(bench):
 @pytest.mark.parametrize(
     ("wish", "accepted", "told"),
     [
-        (Pause(1), False, "the run that was to pause (process 1) has ended"),
-        (Unpause(1), False, "the run that was to go on (process 1) has ended. Try: evolve run --continue"),
-        (Unpause(ME), True, "it is not paused"),
+        (RunControl("pause", 1), False, "the run that was to pause (process 1) has ended"),
+        (
+            RunControl("unpause", 1),
+            False,
+            "the run that was to go on (process 1) has ended. Try: evolve run --continue",
+        ),
+        (RunControl("unpause", ME), True, "it is not paused"),
         (Configure(("seed=2",)), False, "cannot change in a campaign that has begun"),
         (Configure(("workers=2",)), True, "that is what it has already"),
     ],
@@ -199,7 +203,7 @@ def test_calls_in_flight_are_answered_and_their_programs_wait(bench):
             super().turned(campaign)
             if self.rested == 80 and not seen:
                 seen.append((len(fake.prompts), len(list(campaign.log.events(only=Replied))), len(self.events)))
-                put(campaign, Unpause(ME))
+                put(campaign, RunControl("unpause", ME))
 
     models = {"members": [{"name": "fast", "kind": "fake", "concurrency": 2}]}
     with bench.create(models=models, operators={"names": ["writes"]}, budget=["4programs"]) as campaign:
@@ -211,9 +215,10 @@ def test_calls_in_flight_are_answered_and_their_programs_wait(bench):
 
 def test_a_paused_and_retuned_run_that_is_killed_after_any_event_goes_on(bench):
     """The request that is still there is done once; what was evaluated is not evaluated again, and the log replays."""
-    settings = Configure(("budget=['12programs']", "workers=3"))
+    # More than the steps that may be open when the budget falls, however many records settle in one turn.
+    settings = Configure(("budget=['16programs']", "workers=3"))
     with bench.create() as campaign:
-        watch = Steering(settings, Unpause(ME))
+        watch = Steering(settings, RunControl("unpause", ME))
         bench.run(campaign, FakeExecutor(hold=2), watch)
         count, path = campaign.log.count(), campaign.log.path
         (change,) = [stamped.event for stamped in campaign.log.events(only=SettingsChanged)]
@@ -222,7 +227,7 @@ def test_a_paused_and_retuned_run_that_is_killed_after_any_event_goes_on(bench):
         Inbox(log).put(Request(change.request, settings), 1.0)
         with bench.open(log.stem) as again:
             assert bench.run(again).reason == "budget"
-            assert (again.state.progress.programs, again.state.steps, again.state.paused) == (12, {}, False)
+            assert (again.state.progress.programs, again.state.steps, again.state.paused) == (16, {}, False)
             assert len(list(again.log.events(only=SettingsChanged))) == 1
             settled = [stamped.event.record.origin for stamped in again.log.events(only=Settled)]
             assert len({(origin.step, origin.index) for origin in settled}) == len(settled)

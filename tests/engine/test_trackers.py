@@ -96,7 +96,7 @@ class Hanging(Remembering):
 
 
 def test_a_tracker_that_hangs_stops_no_campaign(bench, caplog):
-    """The run ends as ever, the other tracker is told of all, and what the one did not take is counted."""
+    """The run ends as ever, the other tracker is told of all, and the one that hung says so."""
     bad, good = Hanging(after=2), Remembering()
     kept = [TrackerThread("good", good), TrackerThread("bad", bad)]
     with bench.create(budget=["9programs"]) as campaign, caplog.at_level(logging.WARNING, "evolve"):
@@ -107,7 +107,7 @@ def test_a_tracker_that_hangs_stops_no_campaign(bench, caplog):
         assert (told.reason, campaign.state.progress.programs) == ("budget", 9)
     assert [one.describe() for one in kept] == [
         f"good: {count} records",
-        f"bad: 2 records, and it has not taken {count - 2} records and the end of the run in time",
+        "bad: 2 records, and it has not taken the end of the run in time",
     ]
     assert caplog.messages == [
         "tracker 'bad' is told nothing more: it has not taken all in time. The log has all",
@@ -123,15 +123,14 @@ def test_the_wait_for_a_tracker_that_never_began_has_an_end(bench):
     bad.campaign_begun = lambda _: may.wait()
     with bench.create(budget=["3programs"]) as campaign:
         (kept,) = played(campaign, bad, patience=0.01)
-        count = len(campaign.state.history)
-    assert kept.describe() == f"t0: 0 records, and it has not taken {count} records and the end of the run in time"
+    assert kept.describe() == "t0: 0 records, and it has not taken the end of the run in time"
     may.set()
 
 
 def test_the_wait_for_trackers_is_no_time_of_the_campaign(bench, monkeypatch):
     """Its seconds, and so its programs per second, are those of the search."""
     now = [1000.0]
-    monkeypatch.setattr("evolve.campaign.progress.time", SimpleNamespace(monotonic=lambda: now[0]))
+    monkeypatch.setattr("evolve.campaign.campaign.time", SimpleNamespace(monotonic=lambda: now[0], time=lambda: now[0]))
 
     class Late(TrackerThread):
         def wait(self, seconds):

@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from evolve.evaluation.version import task_version
-from evolve.sandbox import Completed, JobKind, SessionFailed, SessionUsage, Status
+from evolve.evaluation.provenance import task_version
+from evolve.sandbox.session import JobKind
+from evolve.sandbox.status import Completed, SessionFailed, SessionUsage, Status
 from evolve.types import EvaluatorSource, Program, Task
 
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from judge_fakes import FakeBox, FakeClock, failure
 
-from evolve.evaluation import Candidate
-from evolve.sandbox import SessionFailed, Status
+from evolve.evaluation.candidate import Candidate
+from evolve.sandbox.status import SessionFailed, Status
 from evolve.types import Program, SandboxError
 
 PROGRAM, REFERENCE = Program({"seed.py": "theirs"}), Program({"seed.py": "ours"})

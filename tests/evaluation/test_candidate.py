@@ -3,8 +3,8 @@
 import pytest
 from judge_fakes import FakeBox, FakeClock, failure
 
-from evolve.evaluation import Candidate
-from evolve.sandbox import Completed, SessionFailed, Status
+from evolve.evaluation.candidate import Candidate
+from evolve.sandbox.status import Completed, SessionFailed, Status
 from evolve.types import Program
 
 PROGRAM = Program({"seed.py": ""})

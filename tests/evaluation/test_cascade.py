@@ -11,10 +11,12 @@ import pytest
 from judge_fakes import FakeBox, FakeClock, failure, small_task
 
 from evolve import task_module
-from evolve.evaluation import Job, evaluator
+from evolve.evaluation import Job
 from evolve.evaluation.cascade import evaluate_job, prepare
 from evolve.evaluation.device_allocator import Allocation
-from evolve.sandbox import OUTCOME, Status
+from evolve.evaluation.evaluator import evaluator
+from evolve.sandbox.session import OUTCOME
+from evolve.sandbox.status import Status
 from evolve.types import (
     Axis,
     Constraint,

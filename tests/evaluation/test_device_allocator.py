@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from judge_fakes import FakeBox, small_task
 
-from evolve.devices import Grant, holders
-from evolve.devices.processors import usable
+from evolve.devices.inventory import usable
+from evolve.devices.leases import Grant, holders
 from evolve.evaluation import device_allocator
 from evolve.evaluation.device_allocator import DeviceAllocator
-from evolve.sandbox import Devices
+from evolve.sandbox.policy import Devices
 from evolve.types import Grants, Limits, Needs, Program, SandboxError, Stage
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "devices"))

@@ -3,7 +3,7 @@
 import pytest
 from judge_fakes import small_task
 
-from evolve.evaluation import evaluator
+from evolve.evaluation.evaluator import evaluator
 from evolve.types import Evaluation, Needs, Stage, TaskError, Trial
 
 
@@ -31,7 +31,7 @@ def test_stages_run_in_the_order_in_which_they_were_added():
     """A threshold belongs to the stage before: what must be reached there."""
     made = evaluator(scored)
     made.stage("full", threshold=0.5, limit=60.0)(also_scored)
-    made.stage("slow", after="full", threshold=0.75)(scored)
+    made.stage("slow", threshold=0.75)(scored)
     expected = [Stage("evaluate", threshold=0.5), Stage("full", 60.0, threshold=0.75), Stage("slow")]
     assert [stage for stage, _ in made.stages(small_task())] == expected
 
@@ -69,7 +69,6 @@ def test_a_stage_that_only_the_task_file_knows_is_an_error():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"name": "full", "after": "screen"}, "can only come after 'evaluate'"),
         ({"name": "evaluate"}, "two stages called 'evaluate'"),
         ({"name": "full", "threshold": "top 300%"}, "is no finite number and no share, got 'top 300%'"),
     ],

@@ -16,8 +16,9 @@ from judge_fakes import written_task
 from evolve.evaluation import Job, LocalExecutor, decode_report, encode_job
 from evolve.evaluation import executor as executor_module
 from evolve.evaluation import spawner as spawner_module
-from evolve.evaluation.slot import Slot
-from evolve.sandbox import NOTHING
+from evolve.evaluation import workers as workers_module
+from evolve.evaluation.workers import Slot
+from evolve.sandbox.means import NOTHING
 from evolve.sandbox.processes import children
 from evolve.types import Needs, Outcome, SandboxError, Stage, TaskError, Trial
 
@@ -448,7 +449,7 @@ def test_the_means_of_a_run_reach_every_worker(tmp_path):
 def test_a_worker_that_isolates_otherwise_judges_nothing(tmp_path, monkeypatch):
     """The run's own means are wanted, neither weaker nor others; the program is not to blame."""
 
-    class Expecting(executor_module.WorkerSupervisor):
+    class Expecting(workers_module.WorkerSupervisor):
         def __init__(self, *rest):
             super().__init__(*rest)
             self._isolation = "strict: namespaces"

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from evolve.evaluation import interpreter
-from evolve.evaluation.interpreter import check, worker_command, worker_environment
+from evolve.evaluation import spawner
+from evolve.evaluation.spawner import check_python, worker_command, worker_environment
 from evolve.types import TaskError
 
 pytestmark = pytest.mark.integration
@@ -33,7 +33,7 @@ def script(tmp_path: Path) -> Script:
 def why(python: str) -> str:
     """The error that a Python is refused with."""
     with pytest.raises(TaskError) as caught:
-        check(python, {"PATH": "/usr/bin:/bin"})
+        check_python(python)
     text = str(caught.value)
     assert text.startswith(f"the task's Python, {python!r} ([environment] in task.toml), ")
     assert ". Try: " in text
@@ -43,7 +43,7 @@ def why(python: str) -> str:
 
 def test_a_python_that_can_be_used_passes() -> None:
     """The engine's own is one."""
-    check(sys.executable, {})
+    check_python(sys.executable)
 
 
 @pytest.mark.parametrize("place", ["no-such-python-9", "/no/such/folder/bin/python", "/"])
@@ -68,7 +68,7 @@ def test_what_is_no_python_or_an_old_one_is_refused(script: Script, lines: str, 
 
 def test_one_that_does_not_answer_is_not_waited_for(script: Script, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is ended."""
-    monkeypatch.setattr(interpreter, "_PATIENCE", 0.2)
+    monkeypatch.setattr(spawner, "_ANSWER_SECONDS", 0.2)
     assert "has not answered within 0.2 seconds. Try: try it by hand" in why(script("exec sleep 60"))
 
 
@@ -84,13 +84,13 @@ def test_a_worker_elsewhere_has_the_package_alone() -> None:
     assert worker_environment("/other/python", environment) == {"PATH": "/bin"}
     assert worker_command("", 7)[0] == sys.executable
     command = worker_command("/other/python", 7)
-    assert (command[0], command[-2:]) == ("/other/python", ["7", str(Path(interpreter.__file__).parents[1])])
+    assert (command[0], command[-2:]) == ("/other/python", ["7", str(Path(spawner.__file__).parents[1])])
 
 
 def test_a_worker_imports_nothing_but_the_standard_library() -> None:
     """So that it runs in any Python that is new enough; numpy is imported when an array arrives."""
-    program = "import sys, evolve.worker; print(*{name.partition('.')[0] for name in sys.modules})"
-    package = str(Path(interpreter.__file__).parents[2])
+    program = "import sys, evolve.evaluation.worker; print(*{name.partition('.')[0] for name in sys.modules})"
+    package = str(Path(spawner.__file__).parents[2])
     printed = subprocess.run(
         [sys.executable, "-S", "-P", "-c", program],
         env={"PYTHONPATH": package},

@@ -19,7 +19,7 @@ from evolve.evaluation.job import (
     encode_message,
     encode_report,
 )
-from evolve.sandbox import Means
+from evolve.sandbox.means import Means
 from evolve.types import Evaluation, Outcome, Parameters, Trial, text_id
 
 NAMES = st.text(max_size=8)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from judge_fakes import written_task
 
-from evolve.devices import Grant, Locks
+from evolve.devices.leases import Grant, Locks
 from evolve.evaluation import Job, LocalExecutor, decode_report, encode_job
 from evolve.evaluation import executor as executor_module
 from evolve.types import Grants, Limits, Needs, Outcome, Stage, TaskError

@@ -13,14 +13,14 @@ import pytest
 import evolve.task
 from evolve.evaluation import Job, Report
 from evolve.evaluation.cascade import evaluate_job, prepare
+from evolve.evaluation.worker import load_evaluator
 from evolve.evaluators import Unreadable
-from evolve.evaluators.settings import PLACEHOLDERS, CommandSettings
+from evolve.evaluators.command import PLACEHOLDERS, CommandSettings
 from evolve.plugins import load
-from evolve.sandbox import Box
+from evolve.sandbox.box import Box
 from evolve.sandbox.machine.probe import probe
 from evolve.task import folders
 from evolve.types import Carried, Level, Limits, Outcome, TaskError, Trial
-from evolve.worker import load_evaluator
 from tests.pages import read_chapter
 
 PAGE = read_chapter("tasks", "Use a script as it is")

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 import pytest
 
+from evolve.evaluators.command import Metric
 from evolve.evaluators.saved import Unreadable
-from evolve.evaluators.settings import Metric
 from evolve.plugins import load
 from evolve.types import ConfigError, EvaluatorSource
 

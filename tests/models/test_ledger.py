@@ -56,8 +56,7 @@ def spend_all(ledger: Ledger, worst: Callable[[random.Random], int], honest: flo
         budget("15usd"),
         budget("4gpuh"),
         budget("20000tokens", "300calls", "12usd", "10gpuh"),
-        budget("20000tokens") & budget("9usd"),
-        (budget("20000tokens") & budget("400calls")) | budget("5gpuh"),
+        budget("20000tokens", "9usd"),
     ],
     ids=str,
 )
@@ -195,7 +194,7 @@ def test_nothing_is_reserved_after_the_run_was_cancelled() -> None:
 calls = st.lists(st.tuples(st.integers(0, 600), st.floats(0, 1), st.booleans()), max_size=30)
 
 
-@given(calls, st.sampled_from([budget("2000tokens"), budget("2usd", "9calls"), budget("2usd") & budget("1gpuh")]))
+@given(calls, st.sampled_from([budget("2000tokens"), budget("2usd", "9calls"), budget("2usd", "1gpuh")]))
 @settings(max_examples=100, deadline=None)
 def test_whatever_is_called_in_whatever_order_spent_and_reserved_fit(
     drawn: list[tuple[int, float, bool]], limits: Budget

@@ -9,10 +9,9 @@ from contextlib import closing
 
 import pytest
 
-from evolve.models.circuit_breaker import CircuitBreaker
 from evolve.models.endpoint import OpenAISettings
 from evolve.models.openai import OpenAIModel
-from evolve.models.retries import ModelClock
+from evolve.models.retries import CircuitBreaker, ModelClock
 from evolve.types import ModelError, Reply
 from tests.models.asking import PROMPT
 from tests.models.fault_server import (

@@ -185,7 +185,7 @@ def test_a_child_says_what_was_done() -> None:
     """In one short line, with the file."""
     thoughts = [children(Program({"a.py": SEED}), seed=seed)[0].thought for seed in range(60)]
     assert all(thought.startswith("a.py: ") and len(thought) <= 200 and "\n" not in thought for thought in thoughts)
-    assert {"a.py: 2.0 * x became 2.0 + x", "a.py: 2.0 * x became x * 2.0"} & set(thoughts)
+    assert "a.py: 2.0 * x became x * 2.0" in thoughts
 
 
 def test_one_edit_is_usual_and_several_happen() -> None:

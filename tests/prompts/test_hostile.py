@@ -66,11 +66,11 @@ def shape(text: str) -> list[str]:
 def test_a_prompt_keeps_its_shape(words: str) -> None:
     """Nobody ends a fence, opens one, writes a heading, or adds a line."""
     plain, found = shape(written("word")), shape(written("w" + words))
-    # A metric's name begins its row of the table.
-    measured = [index for index, line in enumerate(plain) if line.startswith("| word |")]
+    # A metric's name is the head of its column.
+    measured = [index for index, line in enumerate(plain) if line.startswith("| program | score | word |")]
     assert measured
     for index in measured:
-        assert found[index].startswith("| w")
+        assert found[index].startswith("| program | score | w")
         assert found[index].count("|") == plain[index].count("|")
         found[index] = plain[index]
     assert found == plain

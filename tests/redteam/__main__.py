@@ -16,8 +16,9 @@ sys.path[:] = [str(ROOT), *[path for path in sys.path if path != str(Path(__file
 
 from evolve.cli.output import table  # noqa: E402
 from evolve.engine.isolation import VARIABLE  # noqa: E402
-from evolve.sandbox import Box, Means  # noqa: E402
+from evolve.sandbox.box import Box  # noqa: E402
 from evolve.sandbox.machine.probe import find_failure, probe  # noqa: E402
+from evolve.sandbox.means import Means  # noqa: E402
 from evolve.types import Level  # noqa: E402
 from tests.redteam.case import Case  # noqa: E402
 from tests.redteam.corpus import CASES  # noqa: E402

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from evolve.sandbox import Box
+from evolve.sandbox.box import Box
 from evolve.sandbox.machine.probe import probe
 from tests.redteam.runner import RedTeam
 

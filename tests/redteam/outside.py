@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 
+from evolve.sandbox.jail import PATH
 from evolve.sandbox.status import Status
-from evolve.sandbox.template_process import PATH
 from evolve.types import Program
 from tests.redteam.case import Case
 from tests.redteam.descendants import descendants, end_all_but

@@ -6,7 +6,9 @@ from typing import ClassVar
 
 import pytest
 
-from evolve.sandbox import Box, Session, Status
+from evolve.sandbox.box import Box
+from evolve.sandbox.session import Session
+from evolve.sandbox.status import Status
 from evolve.types import Limits, Program, SandboxError
 from tests.redteam.case import Case
 from tests.redteam.descendants import descendants

@@ -6,7 +6,7 @@ from importlib import import_module
 
 import pytest
 
-from evolve.sandbox import PLAIN
+from evolve.sandbox.means import PLAIN
 from tests.redteam.case import Case
 
 pytestmark = pytest.mark.integration

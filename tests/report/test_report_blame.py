@@ -1,4 +1,4 @@
-"""Which record brought each line of a program."""
+"""Differences of programs, and who wrote each line."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -7,8 +7,39 @@ import pytest
 
 from evolve import report
 from evolve.campaign import Campaign
+from evolve.report.blame import BlameLine
 from evolve.types import ConfigError, Evaluation, Origin, Outcome, Program, Record
 from tests.written import Written, number_task, short_campaign
+
+OLD = Program({"a.py": "one\ntwo\n", "b.py": "same\n", "gone.py": "x\n"})
+NEW = Program({"a.py": "one\n2\n", "b.py": "same\n", "new.py": ""})
+
+
+def test_files_that_differ_are_told_one_by_one() -> None:
+    """Those that are gone, and empty ones that came, too."""
+    found = report.differences(OLD, NEW, ("n/1", "n/2"))
+    assert [(one.path, one.before, one.after) for one in found] == [
+        ("a.py", "one\ntwo\n", "one\n2\n"),
+        ("gone.py", "x\n", ""),
+        ("new.py", "", ""),
+    ]
+    assert found[0].text == "--- n/1/a.py\n+++ n/2/a.py\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n"
+    assert report.differences(OLD, OLD, ("n/1", "n/1")) == ()
+
+
+def test_a_path_writes_no_line_of_the_heading() -> None:
+    """Whatever a program calls its files."""
+    (found,) = report.differences(Program({}), Program({"a\n+++ n/2/b\x1b[31m.py": "x\n"}), ("n/1", "n/2"))
+    assert found.text == "--- n/1/a +++ n/2/b.py\n+++ n/2/a +++ n/2/b.py\n@@ -0,0 +1 @@\n+x\n"
+
+
+def test_two_records_are_compared_by_their_programs(tmp_path: Path) -> None:
+    """A screened one has none."""
+    with short_campaign(tmp_path) as campaign:
+        (found,) = report.differences(report.program_of(campaign, 1), report.program_of(campaign, 6), "ab")
+        assert (found.path, "-    return 5" in found.text, "+    return 6.5" in found.text) == ("seed.py", True, True)
+        with pytest.raises(ConfigError, match="number/5 has no program: its proposal was screened"):
+            report.program_of(campaign, 5)
 
 
 def campaign_of(home: Path, *versions: Mapping[str, str]) -> Campaign:
@@ -51,8 +82,8 @@ def test_each_line_is_the_step_s_that_brought_it(tmp_path: Path) -> None:
             (4, "third", 1),
             (5, "last", 3),
         ]
-        assert lines[0] == report.BlameLine("s.py", 1, "new", 3, "diff", "alpha", 1.0, "proposal")
-        assert lines[1] == report.BlameLine("s.py", 2, "first", 1, "", "", None, "seed")
+        assert lines[0] == BlameLine("s.py", 1, "new", 3, "diff", "alpha", 1.0, "proposal")
+        assert lines[1] == BlameLine("s.py", 2, "first", 1, "", "", None, "seed")
         assert [record for *_, record in told(campaign, 2)] == [1, 2, 1]
 
 

@@ -4,7 +4,9 @@ from pathlib import Path
 
 import numpy as np
 
-from evolve.report.frame import encode, flag_improved, flag_quarantined, frame, strictly_better
+from evolve.report.curve import flag_quarantined, strictly_better
+from evolve.report.frame import frame
+from evolve.report.outcomes import encode, flag_improved
 from evolve.types import Insertion, Outcome, Ruled
 from tests.written import Written, aimed, aiming_task, short_campaign
 
@@ -29,7 +31,7 @@ def test_conditions_are_flags(tmp_path: Path) -> None:
         assert columns.flag_programs().tolist() == [False, True, True, True, False, True]
         assert columns.insertion(Insertion.NOT_ADDED).tolist() == [False, False, True, True, True, False]
         assert columns.best_first().tolist() == [5, 1, 0, 2, 3, 4]
-        assert flag_improved(campaign.state.history, columns).tolist() == [True, True, False, False, False, True]
+        assert flag_improved(campaign, columns).tolist() == [True, True, False, False, False, True]
 
 
 def test_what_the_machinery_failed_is_no_program_of_a_budget(tmp_path: Path) -> None:
@@ -55,7 +57,7 @@ def test_constraints_come_before_fitness(tmp_path: Path) -> None:
         columns = frame(campaign)
         everybody = np.ones(4, np.bool_)
         assert columns.best_first().tolist() == [2, 3, 0, 1]
-        assert flag_improved(campaign.state.history, columns).tolist() == [True, False, True, True]
+        assert flag_improved(campaign, columns).tolist() == [True, False, True, True]
         assert strictly_better(columns, everybody).tolist() == [0, 2]
         assert strictly_better(columns, ~everybody).tolist() == []
 

@@ -7,7 +7,7 @@ import pytest
 
 import evolve
 from evolve import Campaign, report
-from evolve.types import ConfigError, StoreError
+from evolve.types import ConfigError
 from tests.written import Written, number_task, short_campaign
 
 
@@ -63,7 +63,7 @@ def test_a_program_is_its_files(short: Path) -> None:
         assert campaign.program(1) == {"seed.py": "def value():\n    return 5\n"}
         with pytest.raises(ConfigError, match="number/5 has no program"):
             campaign.program(5)
-        with pytest.raises(StoreError, match="no record 7"):
+        with pytest.raises(ConfigError, match="no record 7"):
             campaign.lineage(7)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from evolve.sandbox import Box
+from evolve.sandbox.box import Box
 from evolve.types import Limits, Program
 
 Call = Callable[..., Any]

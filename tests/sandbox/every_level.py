@@ -7,8 +7,9 @@ from contextlib import contextmanager
 import pytest
 from standard_box import MEANS, PYTHON, needs_standard
 
-from evolve.sandbox import NOTHING, PLAIN, Box, Means
+from evolve.sandbox.box import Box
 from evolve.sandbox.machine.probe import probe
+from evolve.sandbox.means import NOTHING, PLAIN, Means
 from evolve.types import Limits, Program
 
 _BEST = probe().means

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from evolve.sandbox import Box
+from evolve.sandbox.box import Box
 from evolve.types import Limits, Program
 
 pytestmark = pytest.mark.integration

@@ -16,9 +16,12 @@ from pathlib import Path
 import pytest
 from every_level import LEVELS, opened
 
-from evolve.sandbox import PLAIN, Box, Means, SessionFailed, Status, template_process
+from evolve.sandbox import template_process
+from evolve.sandbox.box import Box
+from evolve.sandbox.means import PLAIN, Means
 from evolve.sandbox.processes import children
-from evolve.sandbox.template_process import SessionReport, TemplateProcess
+from evolve.sandbox.status import SessionFailed, SessionReport, Status
+from evolve.sandbox.template_process import TemplateProcess
 from evolve.types import Grants, Limits, Program, SandboxError
 
 pytestmark = pytest.mark.integration
@@ -155,7 +158,7 @@ def test_a_python_that_fails_later_is_our_own_failure(tmp_path: Path) -> None:
 
 _JUDGE = """
 import sys
-from evolve.sandbox import Box
+from evolve.sandbox.box import Box
 from evolve.types import Grants, Limits, Program
 source = '''
 import os, signal, time

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from evolve.sandbox import NOTHING, PLAIN, Box, Devices, Means
 from evolve.sandbox import policy as policy_module
+from evolve.sandbox.box import Box
 from evolve.sandbox.machine.probe import probe
-from evolve.sandbox.policy import jail_for
+from evolve.sandbox.means import NOTHING, PLAIN, Means
+from evolve.sandbox.policy import Devices, jail_for
 from evolve.types import Grants, Limits, Program, SandboxError
 
 pytestmark = [

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from evolve.sandbox import Box, SessionFailed, Status
+from evolve.sandbox.box import Box
 from evolve.sandbox.machine.probe import probe
 from evolve.sandbox.means import Means
+from evolve.sandbox.status import SessionFailed, Status
 from evolve.types import Grants, Level, Limits, Program
 
 pytestmark = pytest.mark.integration

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from evolve.sandbox import kernel
-from evolve.sandbox.walls import capabilities
+from evolve.sandbox.walls.confinement import drop_capabilities, empty_bounding
 from tests.confined import become_ordinary, child, outcome
 
 pytestmark = [pytest.mark.integration, pytest.mark.skipif(not kernel.LINUX, reason="capabilities are Linux's")]
@@ -31,8 +31,8 @@ def held() -> dict[str, int]:
 @ROOT
 def test_root_drops_everything() -> None:
     def act() -> object:
-        capabilities.empty_bounding()
-        capabilities.drop()
+        empty_bounding()
+        drop_capabilities()
         return held()
 
     assert child(act) == _NOTHING
@@ -42,7 +42,7 @@ def test_root_drops_everything() -> None:
 def test_root_without_capabilities_may_not_chroot() -> None:
     def act() -> object:
         before = outcome(os.chroot, "/")
-        capabilities.drop()
+        drop_capabilities()
         return [before, outcome(os.chroot, "/"), outcome(os.setuid, 12345)]
 
     assert child(act) == ["done", "EPERM", "EPERM"]
@@ -51,12 +51,12 @@ def test_root_without_capabilities_may_not_chroot() -> None:
 @ROOT
 def test_the_bounding_set_is_emptied_once_for_all_forks() -> None:
     def act() -> object:
-        emptied = capabilities.empty_bounding()
+        emptied = empty_bounding()
         still = held()["effective"] != 0
 
         def candidate() -> object:
             become_ordinary()
-            capabilities.drop()
+            drop_capabilities()
             return held()
 
         return [emptied, still, child(candidate)]
@@ -69,8 +69,8 @@ def test_an_ordinary_user_drops_what_there_is() -> None:
 
     def act() -> object:
         become_ordinary()
-        capabilities.drop()
-        return [{**held(), "bounding": 0}, capabilities.empty_bounding()]
+        drop_capabilities()
+        return [{**held(), "bounding": 0}, empty_bounding()]
 
     assert child(act) == [_NOTHING, False]
 
@@ -83,8 +83,8 @@ def test_the_root_of_a_user_namespace_drops_everything() -> None:
         except OSError:
             return "refused"
         had = held()["effective"] != 0
-        capabilities.empty_bounding()
-        capabilities.drop()
+        empty_bounding()
+        drop_capabilities()
         return [had, held()]
 
     found = child(act)
@@ -101,7 +101,7 @@ def test_an_ambient_capability_is_given_up() -> None:
         kernel.capset(_header(), _filled(had["effective"], had["permitted"], 1 << chown))
         kernel.prctl(_PR_CAP_AMBIENT, _AMBIENT_RAISE, chown)
         before = held()["ambient"]
-        capabilities.drop()
+        drop_capabilities()
         return [before, held()["ambient"]]
 
     assert child(act) == [1, 0]

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from evolve.sandbox import Box
+from evolve.sandbox.box import Box
 from evolve.sandbox.channel import Channel, Outbox, RepliesEnded, seal
 from evolve.sandbox.status import SessionFailed, Status
 from evolve.sandbox.wire import ANSWER, REQUEST, TICKET, ReceivedRequest, receive

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from evolve.sandbox import Box
+from evolve.sandbox.box import Box
 from evolve.sandbox.machine import host
 from evolve.sandbox.machine.offer import offer
 from evolve.types import Grants, Limits, Program

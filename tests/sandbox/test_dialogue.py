@@ -21,8 +21,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from evolve.sandbox.channel import Channel
 from evolve.sandbox.output import readable
 from evolve.sandbox.session import Session
-from evolve.sandbox.status import Completed, SessionFailed, Status
-from evolve.sandbox.template_process import SessionReport, TemplateLost
+from evolve.sandbox.status import Completed, SessionFailed, SessionReport, Status, TemplateLost
 from evolve.sandbox.wire import ANSWER, TICKET, ReceivedRequest, encode, receive
 from evolve.types import Limits, SandboxError
 

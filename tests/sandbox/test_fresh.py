@@ -13,8 +13,7 @@ import pytest
 from evolve.sandbox.channel import Channel, Outbox
 from evolve.sandbox.inner.fresh import FOLDER, command
 from evolve.sandbox.session import Session
-from evolve.sandbox.status import SessionFailed, Status
-from evolve.sandbox.template_process import SessionReport
+from evolve.sandbox.status import SessionFailed, SessionReport, Status
 from evolve.sandbox.walls import seccomp
 from evolve.sandbox.wire import pack_program
 from evolve.types import Limits

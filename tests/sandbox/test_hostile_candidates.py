@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from evolve.sandbox import Box, SessionFailed, Status
+from evolve.sandbox.box import Box
+from evolve.sandbox.status import SessionFailed, Status
 from evolve.types import Limits, Program
 
 pytestmark = pytest.mark.integration

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from evolve.sandbox import kernel
-from evolve.sandbox.walls import capabilities, landlock
+from evolve.sandbox.walls import landlock
+from evolve.sandbox.walls.confinement import drop_capabilities
 from evolve.sandbox.walls.landlock import CHANGE, LOOK, NODE, READ, WRITE, PathRule, Right
 from tests.confined import child, outcome
 
@@ -290,7 +291,7 @@ def test_the_parent_cannot_be_looked_into() -> None:
     environment = f"/proc/{os.getpid()}/environ"
 
     def act() -> object:
-        capabilities.drop()
+        drop_capabilities()
         return outcome(open, environment, "rb")
 
     assert confined([PathRule("/proc", READ)], act) == "EACCES"

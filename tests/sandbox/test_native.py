@@ -7,7 +7,9 @@ from collections.abc import Iterator, Mapping
 import pytest
 from every_level import LEVELS, opened
 
-from evolve.sandbox import NATIVE_BLOCK, Box, Segment, SessionFailed, Status, native_source
+from evolve.sandbox.box import Box
+from evolve.sandbox.status import SessionFailed, Status
+from evolve.sandbox.timing import NATIVE_BLOCK, Segment, native_source
 from evolve.types import Program, SandboxError
 
 pytestmark = [

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from evolve.evaluation.machine import usable_cores
-from evolve.sandbox import Box
+from evolve.devices.inventory import usable_cores
+from evolve.sandbox.box import Box
 from evolve.sandbox.inner.numeric import pools
 from evolve.sandbox.machine.probe import probe
 from evolve.types import Grants, Limits, Program

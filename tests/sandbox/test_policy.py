@@ -13,10 +13,11 @@ from pathlib import Path
 import pytest
 
 import evolve
-from evolve.sandbox import Box, Means
+from evolve.sandbox.box import Box
 from evolve.sandbox.jail import Jail
 from evolve.sandbox.machine.identity import can_choose
 from evolve.sandbox.machine.probe import probe
+from evolve.sandbox.means import Means
 from evolve.sandbox.policy import gpu_nodes, jail_for
 from evolve.types import Grants, Level, Limits, Program, SandboxError
 

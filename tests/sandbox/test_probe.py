@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from evolve.sandbox import Box
+from evolve.sandbox.box import Box
 from evolve.sandbox.machine import attempts
 from evolve.sandbox.machine import probe as module
 from evolve.sandbox.machine.host import Host

@@ -31,7 +31,7 @@ def processes(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
     """A /proc; the kernel that made it lists children or does not. The names of its programs hold spaces and parentheses."""
     for pid, parent in BORN.items():
         (tmp_path / str(pid) / "task" / str(pid)).mkdir(parents=True)
-        (tmp_path / str(pid) / "stat").write_text(f"{pid} (a (b) c) S {parent} 0 0\n")
+        put(tmp_path, pid, user=0, count=1, parent=parent)
     (tmp_path / "10/task/15").mkdir()
     if request.param:
         for path, pids in {"10/task/10": "11 ", "10/task/15": "12 ", "12/task/12": "13 "}.items():
@@ -39,7 +39,7 @@ def processes(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
         for pid in (11, 13, 20):
             (tmp_path / f"{pid}/task/{pid}/children").write_text("")
     (tmp_path / "8").mkdir()
-    (tmp_path / "8" / "stat").mkdir()  # one that ends while it is looked at
+    (tmp_path / "8" / "status").mkdir()  # one that ends while it is looked at
     return tmp_path
 
 
@@ -103,11 +103,11 @@ def test_who_has_ended_is_a_child_until_it_is_reaped_and_does_not_live() -> None
 needs_proc = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the system has no /proc")
 
 
-def put(folder: Path, pid: int, user: int, count: int, state: str = "S (sleeping)") -> None:
+def put(folder: Path, pid: int, user: int, count: int, state: str = "S (sleeping)", parent: int = 1) -> None:
     place = folder / str(pid)
     place.mkdir(exist_ok=True)
     place.joinpath("status").write_text(
-        f"Name:\tUid: 5\nUmask:\t0022\nState:\t{state}\nTgid:\t{pid}\nUid:\t{user}\t7\t7\t7\nGid:\t9\t9\t9\t9\nThreads:\t{count}\n"
+        f"Name:\tUid: 5\nUmask:\t0022\nState:\t{state}\nTgid:\t{pid}\nPPid:\t{parent}\nUid:\t{user}\t7\t7\t7\nGid:\t9\t9\t9\t9\nThreads:\t{count}\n"
     )
 
 
@@ -134,9 +134,9 @@ def test_what_a_user_has_already_comes_on_top(tmp_path: Path) -> None:
     assert TaskLimit(7, 32, tmp_path).limit() == 32
     assert threads([10, 12, 13, 99], tmp_path) == 11
     assert sorted(every(tmp_path), key=lambda process: process.pid) == [
-        Process(10, 1000, 3, lives=True),
-        Process(11, 1000, 1, lives=False),
-        Process(12, 1001, 8, lives=True),
+        Process(10, 1, 1000, 3, lives=True),
+        Process(11, 1, 1000, 1, lives=False),
+        Process(12, 1, 1001, 8, lives=True),
     ]
 
 
@@ -164,7 +164,7 @@ def test_real_processes_and_threads_are_found() -> None:
     thread.start()
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as child:
         assert threads([os.getpid(), child.pid]) == before + 2
-        assert Process(child.pid, os.getuid(), 1, lives=True) in list(every())
+        assert Process(child.pid, os.getpid(), os.getuid(), 1, lives=True) in list(every())
         assert child.stdin is not None
         child.stdin.write(b"\n")
     done.set()

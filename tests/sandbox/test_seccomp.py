@@ -22,8 +22,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evolve.sandbox import kernel
-from evolve.sandbox.walls import capabilities, seccomp
+from evolve.sandbox.walls import seccomp
 from evolve.sandbox.walls.bpf import ALLOW, KILL, When, fail
+from evolve.sandbox.walls.confinement import drop_capabilities
 from evolve.sandbox.walls.seccomp import NUMBERS, Filter
 from tests.confined import become_ordinary, child, outcome
 from tests.interpreted import answer
@@ -45,7 +46,7 @@ def filtered(wanted: Filter, act: Callable[[], Any], *, ordinary: bool = True) -
         os.setsid()
         if ordinary:
             become_ordinary()
-            capabilities.drop()
+            drop_capabilities()
         kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
         seccomp.enter(seccomp.program(wanted, os.getpid()))
         return act()

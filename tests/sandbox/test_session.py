@@ -12,10 +12,11 @@ from typing import Any
 import numpy
 import pytest
 
-from evolve.sandbox import OUTCOME, Box, Session, SessionFailed, Status, WireError
+from evolve.sandbox.box import Box
 from evolve.sandbox.channel import Channel
-from evolve.sandbox.session import check_command, check_names
-from evolve.sandbox.template_process import SessionReport
+from evolve.sandbox.session import OUTCOME, Session, check_command, check_names
+from evolve.sandbox.status import SessionFailed, SessionReport, Status
+from evolve.sandbox.wire import WireError
 from evolve.types import Grants, Limits, Program, SandboxError
 from tests.pages import read_chapter
 

@@ -10,7 +10,7 @@ import pytest
 from standard_box import MEANS as STANDARD
 from standard_box import PYTHON, needs_standard
 
-from evolve.sandbox import Box
+from evolve.sandbox.box import Box
 from evolve.sandbox.means import PLAIN, Means
 from evolve.types import Limits, Program
 

@@ -12,8 +12,9 @@ import pytest
 from standard_box import MEANS as STANDARD
 from standard_box import PYTHON, needs_standard
 
-from evolve.sandbox import Box, SessionFailed, Status
+from evolve.sandbox.box import Box
 from evolve.sandbox.means import PLAIN, Means
+from evolve.sandbox.status import SessionFailed, Status
 from evolve.types import Limits, Program
 
 pytestmark = pytest.mark.integration
@@ -141,7 +142,7 @@ def hold(count):
 """
 _BESIDE = """
 import json, sys, threading
-from evolve.sandbox import Box, SessionFailed
+from evolve.sandbox.box import Box; from evolve.sandbox.status import SessionFailed
 from evolve.sandbox.means import Means
 from evolve.types import Limits, Program
 

@@ -13,10 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from evolve.sandbox import Box, Session
+from evolve.sandbox.box import Box
 from evolve.sandbox.machine.probe import probe
 from evolve.sandbox.means import PLAIN, Means
-from evolve.sandbox.template_process import SessionReport, TemplateLost, TemplateProcess, clean_environment
+from evolve.sandbox.session import Session
+from evolve.sandbox.status import SessionReport, TemplateLost
+from evolve.sandbox.template_process import TemplateProcess, clean_environment
 from evolve.types import Grants, Limits, Program, SandboxError
 
 pytestmark = pytest.mark.integration

@@ -7,9 +7,12 @@ from collections.abc import Iterator
 import pytest
 from every_level import LEVELS, needs_numpy, opened
 
-from evolve.sandbox import PLAIN, Box, Segment, Session, SessionFailed, Status, TimingUnavailable
+from evolve.sandbox.box import Box
 from evolve.sandbox.channel import Channel
-from evolve.sandbox.template_process import SessionReport
+from evolve.sandbox.means import PLAIN
+from evolve.sandbox.session import Session
+from evolve.sandbox.status import SessionFailed, SessionReport, Status
+from evolve.sandbox.timing import Segment, TimingUnavailable
 from evolve.types import Limits, Program, SandboxError
 
 pytestmark = [

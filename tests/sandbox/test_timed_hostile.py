@@ -7,7 +7,9 @@ from collections.abc import Iterator
 import pytest
 from every_level import LEVELS, needs_numpy, opened
 
-from evolve.sandbox import Box, Segment, SessionFailed, Status
+from evolve.sandbox.box import Box
+from evolve.sandbox.status import SessionFailed, Status
+from evolve.sandbox.timing import Segment
 from evolve.types import Program
 
 pytestmark = [

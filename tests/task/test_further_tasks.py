@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from evolve.campaign.workspace import new_path
-from evolve.evaluation.version import check_version
+from evolve.evaluation.provenance import check_version
 from evolve.task import find, folders, list_bundled, load, name_of
 from evolve.task.folders import list_own
 from evolve.types import TaskError

@@ -6,8 +6,7 @@ import pytest
 
 from evolve.task import load
 from evolve.task.grants import format_grants, list_grants, make_limits
-from evolve.task.schema import parse
-from evolve.task.values import format_size
+from evolve.task.schema import format_size, parse
 from evolve.types import Grants, Limits
 
 WIDE = """

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from evolve.evaluation.version import check_version
+from evolve.evaluation.provenance import check_version
 from evolve.task import load
 from evolve.types import (
     Anchor,

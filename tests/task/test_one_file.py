@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from evolve.evaluation.version import check_version
+from evolve.evaluation.provenance import check_version
 from evolve.task import find, load, name_of
 from evolve.task.folders import list_own
 from evolve.task.one_file import program_of

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from evolve.evaluation.worker import load_evaluator
 from evolve.task import folders, load
 from evolve.testing import RehearsedCandidate
 from evolve.types import Evaluation, Outcome, Parameters, Trial
-from evolve.worker import load_evaluator
 
 ENTRIES = {"function": "throw", "one-file": "temperature"}
 HOSTILE = [

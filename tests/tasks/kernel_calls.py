@@ -13,9 +13,9 @@ import pytest
 from numpy.typing import NDArray
 from task_files import TASKS
 
-from evolve_kernel.answers import check_answers
-from evolve_kernel.compiler import FLAGS, STANDARDS
+from evolve_kernel.compiled import FLAGS, STANDARDS
 from evolve_kernel.problem import Arrays, KernelProblem, Shape, load
+from evolve_kernel.rounds import check_answers
 
 Answer = Callable[[Arrays, Shape], Arrays]
 """What comes of inputs."""

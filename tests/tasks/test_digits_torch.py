@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from evolve.operators.literals import template
-from evolve.sandbox import Box
+from evolve.sandbox.box import Box
 from evolve.sandbox.machine.probe import probe
 from evolve.task import folders, load
 from evolve.types import Outcome, Program, SandboxError

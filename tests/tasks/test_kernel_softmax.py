@@ -14,9 +14,9 @@ import pytest
 import evolve.task
 from evolve.operators.literals import template
 from evolve.types import Parameters
-from evolve_kernel.answers import check_answers
-from evolve_kernel.compiler import FLAGS, compiler
+from evolve_kernel.compiled import FLAGS, compiler
 from evolve_kernel.problem import KernelProblem, load
+from evolve_kernel.rounds import check_answers
 
 TASK = evolve.task.load("kernel_softmax")
 FOLDER = Path(TASK.folder)

@@ -11,10 +11,10 @@ from task_files import judging_files
 
 from evolve.evaluation import Job, Report
 from evolve.evaluation.cascade import evaluate_job, prepare
-from evolve.sandbox import Box
+from evolve.evaluation.worker import load_evaluator
+from evolve.sandbox.box import Box
 from evolve.task import load
 from evolve.types import Case, Outcome, Parameters, Stage, Trial
-from evolve.worker import load_evaluator
 
 TASK = load("sine_in_c")
 SEED = TASK.seed.files

@@ -17,11 +17,11 @@ from task_files import judging_files
 
 from evolve.evaluation import Job, Report
 from evolve.evaluation.cascade import evaluate_job, prepare
+from evolve.evaluation.worker import load_evaluator
 from evolve.operators.literals import template
-from evolve.sandbox import Box
+from evolve.sandbox.box import Box
 from evolve.task import load
 from evolve.types import EvolveError, Outcome, Parameters, Trial
-from evolve.worker import load_evaluator
 
 pytestmark = [
     pytest.mark.integration,

@@ -11,9 +11,9 @@ import pytest
 from evolve.operators.literals import template
 from evolve.task import find, list_bundled, load
 from evolve.types import Parameters, Task
-from evolve_kernel.answers import check_answers
 from evolve_kernel.problem import KernelProblem
 from evolve_kernel.problem import load as load_problem
+from evolve_kernel.rounds import check_answers
 
 sys.path.insert(0, str(Path(__file__).parent))
 from fake_triton import launched

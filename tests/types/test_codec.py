@@ -22,7 +22,6 @@ from evolve.types import (
     Program,
     ProgramId,
     Propose,
-    Rearranged,
     Replied,
     Ruled,
     Selection,
@@ -76,7 +75,6 @@ EVENTS = {
     Settled: records,
     LessonWritten: st.builds(LessonWritten, lesson=st.builds(Lesson)),
     Ruled: st.builds(Ruled),
-    Rearranged: st.builds(Rearranged),
 }
 
 
@@ -147,8 +145,6 @@ def test_whole_numbers_are_floats_where_floats_are_meant() -> None:
         ({"type": "SettingsChanged", "changes": {}, "why": "x"}, "why"),
         ({"type": "SettingsChanged"}, "changes"),
         ({"type": "SettingsChanged", "changes": [1]}, "list"),
-        ({"type": "Rearranged", "island": "0", "records": []}, "'0' is no int"),
-        ({"type": "Rearranged", "island": 0, "records": "12"}, "'12' is no list"),
         ({"type": "MachineMeasured", "hardware": "x", "noise_floor": "0.1", "isolation": ""}, "'0.1' is no number"),
         ({"type": "MachineMeasured", "hardware": 1, "noise_floor": 0.1, "isolation": ""}, "1 is no str"),
         ({"type": "Ruled", "what": "pardon", "about": "p", "by": "me"}, "pardon"),

@@ -65,6 +65,7 @@ class MemoryWatch:
         seen = {pid: apparent(pid, self._processes) for pid in pids}
         if sum(seen.values()) + measure_folders(self._folders) <= self._limit:
             return False
+        # Growth since the last exact look bounds what has been added, so that most cheap looks that say too much cost no exact one.
         grown = sum(max(0, size - self._apparent.get(pid, 0)) for pid, size in seen.items())
         began = self._clock()
         if began < self._rested_at and grown <= self._left:

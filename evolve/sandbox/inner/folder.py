@@ -84,6 +84,7 @@ def _read_content(name: str, most: int, absent_ok: bool) -> bytes | None:
         os.close(file)
         raise Missing(f"the file {name!r} cannot be kept: it is no ordinary file")
     with open(file, "rb") as source:
+        # One byte more than allowed tells a file that is too large, whatever size it claims or grows to.
         content = source.read(most + 1)
     if len(content) > most:
         raise Missing(f"the file {name!r} cannot be kept: that would be too many bytes")

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from evolve.sandbox.inner import BOOTSTRAP
 from evolve.sandbox.inner.candidate import perform
 from evolve.sandbox.walls import seccomp
 
@@ -20,19 +21,6 @@ FOLDER = str(Path(__file__).resolve().parents[2])
 _REQUESTS, _REPLIES = 3, 4
 _LAST_PROGRAM = seccomp.Filter(execute=False, memfd=True, loopback=True, gpu=True)
 """On top of the filter with which this process began, and which had to let it begin. All else that one holds back stays held back."""
-# The packages are made by hand, without their `__init__.py`: what these import is no business of a candidate's process.
-BOOTSTRAP = """
-def load(folder, module):
-    import importlib, sys, types
-    for name, place in (("evolve", folder), ("evolve.sandbox", folder + "/sandbox")):
-        sys.modules[name] = types.ModuleType(name)
-        sys.modules[name].__path__ = [place]
-    found = importlib.import_module(module)
-    for name in [name for name in sys.modules if name.partition(".")[0] == "evolve"]:
-        del sys.modules[name]
-    return found
-"""
-"""Defines `load(folder, module)`, which imports a module of this package, whose folder is `folder`, and leaves no trace of evolve among the modules."""
 _PROGRAM = f"""{BOOTSTRAP}
 def start():
     import json, sys

@@ -67,6 +67,7 @@ def _steps(folder: int) -> Generator[None, None, None]:
                 continue
             waiting.pop()
             if path:
+                # By `..` and not by a stack of descriptors: a candidate can make folders deeper than files may be open.
                 current = _replace_descriptor(current, os.open("..", os.O_RDONLY | os.O_DIRECTORY, dir_fd=current))
                 os.rmdir(path.pop(), dir_fd=current)
                 yield
@@ -120,6 +121,7 @@ class Scratch:
         os.close(self._open)
         self._open = -1
         try:
+            # All of the home and not the folder alone: it may have been renamed, with another in its place.
             if not clear(self._home, seconds):
                 return False
             self._make()

@@ -1,6 +1,8 @@
-"""Warm, single-threaded process that forks one candidate process per session, and ends it with all that it started.
+"""Template: a warm, single-threaded process that forks one candidate process per session, and ends it with all that it started.
 
-Standard library and siblings only. The worker speaks first: `{"open": seconds, "job": kind, "at": its time}` with three descriptors (log, requests, replies),
+Run as `python -s -P -c ...` in an environment that the worker made; standard library and siblings only. With namespaces the template is the first process
+of its own, so the process that the worker has started stays outside, waits for it, and ends as it did; when that ends, however it ends, the kernel ends
+the template, and with it everything in its namespace. The worker speaks first: `{"open": seconds, "job": kind, "at": its time}` with three descriptors (log, requests, replies),
 then, where it times the candidate, `{"handle": true}`, which is answered by a descriptor of the process, then `{"end": patience}`, which is answered by
 a report.
 
@@ -19,8 +21,9 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any, Protocol
 
 from evolve.sandbox.inner import fresh, numeric
@@ -28,13 +31,26 @@ from evolve.sandbox.inner.candidate import perform, rehearse
 from evolve.sandbox.inner.excess import MEMORY, Excess
 from evolve.sandbox.inner.scratch import Scratch, remove_tree
 from evolve.sandbox.jail import Jail
-from evolve.sandbox.kernel import LINUX, PR_SET_CHILD_SUBREAPER, prctl, single_threaded
+from evolve.sandbox.kernel import (
+    LINUX,
+    PR_SET_CHILD_SUBREAPER,
+    PR_SET_DUMPABLE,
+    PR_SET_PDEATHSIG,
+    prctl,
+    single_threaded,
+)
 from evolve.sandbox.processes import PROCESSES, children
+from evolve.sandbox.status import SessionReport
 from evolve.sandbox.walls import root
-from evolve.sandbox.walls.cgroup import ControlGroup
-from evolve.sandbox.walls.confinement import FIRST_FREE, REPLIES, REQUESTS, CandidateConfinement, Job
-from evolve.sandbox.walls.namespaces import inside, renew_network
+from evolve.sandbox.walls.cgroup import ControlGroup, sweep
+from evolve.sandbox.walls.confinement import FIRST_FREE, IGNORED, REPLIES, REQUESTS, CandidateConfinement, Job
 from evolve.sandbox.walls.root import Tmpfs
+
+_UMASK = 0o022
+"""Not the user's: candidates, who may be another user, must come to the folders that are made for them, and behave alike everywhere."""
+_OWN_TASKS = 1
+"""The template is a member of its candidates' group."""
+
 
 _PEAK_UNIT = 1024 if sys.platform == "linux" else 1
 _MESSAGE = 1 << 12
@@ -50,38 +66,84 @@ _CLEANING = 1.0
 """Seconds for what a candidate left in a folder; on a busy disk that is some ten thousand files."""
 
 
+def main(control: int, told: str) -> None:
+    """Lives the whole life of a slot's processes; `control` is the number of its socket. They end with the worker, whose end of it is closed then."""
+    jail = Jail.from_json(told)
+    os.umask(_UMASK)
+    _forget_what_was_told()
+    for number in IGNORED:
+        signal.signal(number, signal.SIG_IGN)
+    if LINUX:
+        prctl(PR_SET_DUMPABLE, 0)
+    sock = socket.socket(fileno=control)
+    with closing_group(jail) as group:
+        if not jail.namespaces:
+            serve(sock, jail, group)
+            return
+        code = _outside(sock, jail, group)
+    with contextlib.suppress(OSError):  # the worker was faster
+        Path(jail.home).rmdir()
+    os._exit(code)
+
+
+def _outside(sock: socket.socket, jail: Jail, group: ControlGroup | None) -> int:
+    """Forks the template into namespaces of its own, and waits; gives its exit code."""
+    root.enter_namespaces(users=jail.user < 0, loopback=jail.loopback)
+    first = os.fork()
+    if first == 0:
+        # A parent that is outside of its namespace has no number there.
+        prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() == 0:
+            kept = root.enter_root(jail, root.inside(jail.user))
+            serve(sock, jail, group, kept)
+        os._exit(0)
+    sock.close()
+    _, status = os.waitpid(first, 0)
+    code = os.waitstatus_to_exitcode(status)
+    return code if code >= 0 else 128 - code
+
+
+@contextlib.contextmanager
+def closing_group(jail: Jail) -> Iterator[ControlGroup | None]:
+    """The control group of the slot, made while its files are in sight, where the jail has one."""
+    if not jail.cgroup:
+        yield None
+        return
+    sweep()
+    group = ControlGroup.make(jail.cgroup, jail.memory, jail.tasks + _OWN_TASKS)
+    try:
+        yield group
+    finally:
+        group.close()
+
+
+def _forget_what_was_told() -> None:
+    """Standard input was the jail; candidates find it empty."""
+    empty = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(empty, 0)
+    os.close(empty)
+
+
 @dataclass(slots=True)
 class CandidateProcess:
     """`handle` is a descriptor that becomes readable when the candidate ends, or -1. `alone`: the template is the first process of its own
-    namespace, in which every other process is the candidate's. `exceeded`: what it had too much of, in words, so that it was ended. `problem`: why it never became a
-    candidate. `late`: seconds from the worker's word to its beginning."""
+    namespace, in which every other process is the candidate's. `swept`: nothing of it lives. `report` is for the worker."""
 
     pid: int
     handle: int
     alone: bool
-    code: int | None = None
-    killed: bool = False
-    exceeded: str = ""
-    problem: str = ""
-    late: float = 0.0
-    cpu_seconds: float = 0.0
-    peak: int = 0
-    strays: int = 0
+    ended: bool = False
     swept: bool = False
-
-    @property
-    def over(self) -> bool:
-        """True once nothing of it lives."""
-        return self.swept
+    report: SessionReport = field(default_factory=lambda: SessionReport(0, False, 0.0, 0, 0))
 
     def has_ended(self) -> bool:
         """Returns whether the process itself has ended; does not wait."""
-        return self.code is not None or self._reap(self.pid, os.WNOHANG)
+        return self.ended or self._reap(self.pid, os.WNOHANG)
 
     def end(self) -> None:
         """Ends the process and everything that it started; waits until all is gone."""
         if not self.has_ended():
-            self.killed = True
+            self.report.killed = True
             # Its group first: that also stops what is being forked at this moment. It has none if it has not come that far.
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self.pid, signal.SIGKILL)
@@ -113,28 +175,16 @@ class CandidateProcess:
         pid, status, used = os.wait4(which, options)
         if pid == 0:
             return False
-        self.cpu_seconds += used.ru_utime + used.ru_stime
-        self.peak = max(self.peak, used.ru_maxrss * _PEAK_UNIT)
+        self.report.cpu_seconds += used.ru_utime + used.ru_stime
+        self.report.peak_bytes = max(self.report.peak_bytes, used.ru_maxrss * _PEAK_UNIT)
         if pid == self.pid:
             if self.handle >= 0:
                 os.close(self.handle)
-            self.code = os.waitstatus_to_exitcode(status)
+            self.ended = True
+            self.report.code = os.waitstatus_to_exitcode(status)
         else:
-            self.strays += 1
+            self.report.strays += 1
         return True
-
-    def report(self) -> dict[str, Any]:
-        """Returns the report for the worker."""
-        return {
-            "code": self.code,
-            "killed": self.killed,
-            "exceeded": self.exceeded,
-            "problem": self.problem,
-            "late": self.late,
-            "cpu_seconds": self.cpu_seconds,
-            "peak_bytes": self.peak,
-            "strays": self.strays,
-        }
 
 
 def handle(pid: int) -> int:
@@ -189,7 +239,7 @@ def _folders(jail: Jail) -> list[WritableFolder]:
     """Returns the folders that candidates may write: in memory where the slot has a tree of its own, else one folder of the host."""
     if not jail.namespaces:
         return [Scratch(jail.home, jail.user)]
-    user = inside(jail.user)
+    user = root.inside(jail.user)
     return [
         Tmpfs(root.SCRATCH, jail.scratch, jail.inodes, user, execute=True),
         Tmpfs(root.SHARED_MEMORY, jail.shm, jail.inodes, user, execute=False),
@@ -204,6 +254,7 @@ def _open_many() -> None:
 
 
 def _keep_low_numbers_taken() -> None:
+    # A descriptor that came as 3 would be overwritten when the candidate's requests are put there.
     while (number := os.open(os.devnull, os.O_RDONLY)) < FIRST_FREE:
         pass
     os.close(number)
@@ -248,25 +299,26 @@ class TemplateServer:
             before = self._processor_time()
             late = time.monotonic() - message["at"]
             run = self._start(message["open"], files, message["job"])
-            run.late = late
+            run.report.late = late
             ending = self._follow(run, time.monotonic() + message["open"] + _LATE)
             if ending is None:
                 run.end()
                 return
             self._await(run, ending["end"])
             run.end()
-            run.problem = self._problem(run)
-            run.cpu_seconds = max(run.cpu_seconds, self._processor_time() - before)
+            run.report.problem = self._problem(run)
+            run.report.cpu_seconds = max(run.report.cpu_seconds, self._processor_time() - before)
             if self._group is not None and self._group.is_exceeded():
-                run.exceeded = MEMORY
+                run.report.exceeded = MEMORY
             clean = all(folder.renew(_CLEANING) for folder in self._folders)
             self._renew_pids()
             if self._jail.namespaces and self._jail.loopback:
-                renew_network()
+                root.renew_network()
             if not clean:
                 # No session can be opened here any more; what is left goes with the template, which does not keep this one's report waiting.
+                # Before the report: the worker then learns at its next request that it needs a new template.
                 self._control.shutdown(socket.SHUT_RD)
-            self._control.sendall(json.dumps(run.report()).encode() + b"\n")
+            self._control.sendall(json.dumps(asdict(run.report)).encode() + b"\n")
             if not clean:
                 return
 
@@ -331,7 +383,7 @@ class TemplateServer:
             heard = os.read(self._heard, _MESSAGE)
         except BlockingIOError:
             heard = b""
-        return "" if run.killed or heard == _ENTERED else heard.decode("utf-8", "replace") or "it ended at once"
+        return "" if run.report.killed or heard == _ENTERED else heard.decode("utf-8", "replace") or "it ended at once"
 
     def _follow(self, run: CandidateProcess, deadline: float) -> dict[str, Any] | None:
         """Until the worker has the session ended; None where it is gone."""
@@ -342,7 +394,7 @@ class TemplateServer:
     def _hand_over(self, run: CandidateProcess) -> None:
         """Sends the worker a descriptor of the candidate's process, where there are such and it has not ended."""
         ended = run.has_ended()
-        if ended and not run.over:
+        if ended and not run.swept:
             run.sweep()
         told = json.dumps({"ended": ended}).encode() + b"\n"
         if ended or run.handle < 0:
@@ -353,13 +405,13 @@ class TemplateServer:
     def _next(self, run: CandidateProcess, deadline: float) -> dict[str, Any] | None:
         """Waits for the worker's next message. A candidate that ends by itself loses what it left at once, for those processes
         may hold its pipes open; one far beyond its time or its memory is ended."""
-        while not self._spoken(run, None if run.over else max(0.0, deadline - time.monotonic())):
+        while not self._spoken(run, None if run.swept else max(0.0, deadline - time.monotonic())):
             if run.has_ended():
                 run.sweep()
             elif time.monotonic() > deadline:
                 run.end()
             elif excess := self._excess.find():
-                run.exceeded = excess
+                run.report.exceeded = excess
                 run.end()
         return self._receive()[0]
 
@@ -373,7 +425,7 @@ class TemplateServer:
         """Waits until the worker speaks, the candidate ends, it is time to look, or the time is over; whether it was the worker."""
         poll = select.poll()
         poll.register(self._control, select.POLLIN)
-        alive = run.code is None
+        alive = not run.ended
         if alive and run.handle >= 0:
             poll.register(run.handle, select.POLLIN)
         if alive and (run.handle < 0 or self._jail.limits):

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from evolve.sandbox import kernel
-from evolve.sandbox.inner.fresh import BOOTSTRAP
+from evolve.sandbox.inner import BOOTSTRAP
 from evolve.sandbox.machine import identity
 from evolve.sandbox.walls import cgroup, landlock, seccomp
 
@@ -28,7 +28,7 @@ _WAITS = [sys.executable, "-I", "-S", "-c", "input()"]
 _TRIAL = f"""{BOOTSTRAP}
 import sys
 try:
-    load(sys.argv[1], "evolve.sandbox.walls.namespaces").rehearse(users=bool(sys.argv[2]))
+    load(sys.argv[1], "evolve.sandbox.walls.root").rehearse(users=bool(sys.argv[2]))
 except OSError as error:
     print(": ".join(filter(None, (error.filename, error.strerror))), end="")
 """
@@ -95,6 +95,7 @@ def try_cgroup(tree: Path = cgroup.TREE, own: Path = cgroup.OWN) -> tuple[str, s
 def _namespaces() -> str:
     if not kernel.LINUX:
         return "this system has none"
+    # In a process of its own: who has entered namespaces cannot leave them.
     trial = [sys.executable, "-I", "-S", "-c", _TRIAL, str(Path(__file__).parents[2])]
     try:
         tried = subprocess.run(

@@ -46,6 +46,7 @@ def take(places: tuple[Path, ...] = PLACES) -> Identity:
     """The first user that is free; raises `OSError` where none is."""
     folder = own_folder("evolve-candidates", places)
     for number in range(FIRST, FIRST + _MOST):
+        # Never removed: another process could hold the lock of a file that has lost its name, and a third one make a new file.
         lock = os.open(folder / str(number), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

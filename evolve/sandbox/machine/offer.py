@@ -91,14 +91,17 @@ def describe_means(found: ProbeResult, means: Means) -> str:
     are those that were chosen of `found`."""
     if means.level is Level.STRICT:
         return means.line
-    return f"{means.line}. {_capital(describe_causes(found))}. To get strict: {describe_remedies(found)}"
+    causes = describe_causes(found)
+    return f"{means.line}. {causes[:1].upper()}{causes[1:]}. To get strict: {describe_remedies(found)}"
 
 
 def describe_causes(found: ProbeResult) -> str:
     """Returns each cause once, such as `no namespaces (the kernel refuses them)`."""
     means: dict[str, list[str]] = {}
-    for finding in _worth_telling(found):
-        means.setdefault(finding.cause, []).append(finding.mean)
+    for finding in found.missing:
+        # A machine at `standard` that gets namespaces is strict, with Landlock or without.
+        if finding.mean != "landlock" or found.level is not Level.STANDARD:
+            means.setdefault(finding.cause, []).append(finding.mean)
     return ", ".join(f"no {' and '.join(names)} ({cause})" for cause, names in means.items())
 
 
@@ -106,17 +109,6 @@ def describe_remedies(found: ProbeResult) -> str:
     """Returns each remedy once, without that for Landlock: a machine can be strict without it."""
     wanted = [finding.remedy for finding in found.missing if finding.mean != "landlock"]
     return ", and ".join(dict.fromkeys(wanted))
-
-
-def _worth_telling(found: ProbeResult) -> list[MeanFinding]:
-    """Returns what is missing for `strict`: Landlock only where `standard` is not reached either, for strict does without it."""
-    if found.level is Level.STANDARD:
-        return [finding for finding in found.missing if finding.mean != "landlock"]
-    return list(found.missing)
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def _finding(host: Host, mean: str, told: str, cause: str, remedy: str) -> MeanFinding:

@@ -82,6 +82,7 @@ def write_memo(file: Path, key: str) -> None:
     """Keeps a key; where nothing can be written, it is tried again the next time."""
     with contextlib.suppress(OSError):
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        # A link or a file with other rights that somebody has put there is not written through.
         file.unlink(missing_ok=True)
         file.touch(mode=0o600)
         file.write_text(key, "utf-8")

@@ -274,6 +274,7 @@ def _resolve(wanted: Iterable[Path]) -> tuple[set[Path], set[Path]]:
     links, real = set[Path](), set[Path]()
     for path in wanted:
         passed, place = _walk(path)
+        # A path that leads to a home or to all of /tmp by way of links is not opened because somebody's environment names it.
         if place.exists() and (str(path) in SYSTEM or not is_shared(place)):
             links |= passed
             real.add(place)

@@ -65,6 +65,7 @@ def assemble(machine: int, verdicts: Mapping[int, Verdict], unknown: Verdict, en
     asked = {block: _tree(block) for block in blocks}
     head = [
         _Instruction(_LOAD, _MACHINE_AT),
+        # The same number is another call for another architecture, which a process may switch to.
         _Instruction(_IF_EQUAL, machine, when_true=1),
         _Instruction(_RETURN, KILL),
         _Instruction(_LOAD, _NUMBER_AT),

@@ -221,6 +221,7 @@ class _Node:
                 failing.callback(os.close, opened[-1])
             above, folder, entrance = opened
             fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            # The lock may be one on a folder that its former holder has removed meanwhile.
             if not os.path.samestat(os.stat(name, dir_fd=above), os.fstat(folder)):
                 raise FileNotFoundError(f"{parent / name} was removed")
             failing.pop_all()

@@ -1,20 +1,25 @@
 """Steps by which a forked process confines itself before it becomes a candidate.
 
 Standard library only, for it lives in the template. Everything that can be prepared is prepared in the template; a fork makes some twenty
-system calls, and each line of Python here has it copy pages that it shares with the template, two microseconds a page. After `enter` the process can gain nothing back: no user, no capability, no file, no system call."""
+system calls, and each line of Python here has it copy pages that it shares with the template, two microseconds a page. After `enter` the process can gain nothing back: no user, no capability, no file, no system call.
+
+Capabilities: https://man7.org/linux/man-pages/man7/capabilities.7.html. Nothing here ever gives one."""
 
 import contextlib
+import ctypes
+import errno
 import os
 import resource
 import signal
+import struct
 from _signal import signal as set_handler  # type: ignore[import-not-found]  # the public one makes members of enumerations
 from collections.abc import Mapping, Sequence
 from typing import Literal, TypeAlias
 
+from evolve.sandbox import kernel
 from evolve.sandbox.jail import Jail
-from evolve.sandbox.kernel import LINUX, PR_SET_DUMPABLE, PR_SET_NO_NEW_PRIVS, PR_SET_PDEATHSIG, prctl
 from evolve.sandbox.processes import TaskLimit
-from evolve.sandbox.walls import capabilities, landlock, seccomp
+from evolve.sandbox.walls import landlock, seccomp
 from evolve.sandbox.walls.root import DEVICES
 
 Job: TypeAlias = Literal["build", "run", "timed"]
@@ -35,6 +40,11 @@ _TRUNCATE_HANDLED = 3
 """Versions of Landlock from which on it knows signals to others, and the truncation of files."""
 
 
+_CAPABILITIES = 64
+_THIS_PROCESS = struct.pack("=Ii", 0x20080522, 0)
+"""Header of `capset`: version 3, sets of 64 bits in two halves, and 0 for this process."""
+_NO_CAPABILITIES = (ctypes.c_uint32 * 6)()
+"""Three empty sets in their halves."""
 _OWN_THREADS = landlock.PathRule("/proc/self/task", landlock.Right.READ_FILE | landlock.Right.WRITE_FILE, needed=False)
 """A GPU's driver names its threads there. The folder is each process's own, so that no rule of the template's can be about it."""
 
@@ -58,7 +68,7 @@ class CandidateConfinement:
         self._programs = {job: made for job, made in programs.items() if not self._filters[job].signals}
         if jail.seccomp:
             # Here, where root still may; every fork inherits it.
-            capabilities.empty_bounding()
+            empty_bounding()
 
     def prepare(self, seconds: int) -> None:
         """Before a fork: what holds for the moment. `seconds` of processor time are the limit of the next one."""
@@ -89,9 +99,9 @@ class CandidateConfinement:
             os.dup2(source, number, inherited)
         self._limit()
         self._drop_rights()
-        if LINUX:
+        if kernel.LINUX:
             # After the change of user, which forgets it.
-            prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+            kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
             if os.getppid() != template:
                 os._exit(1)
         os.chdir(self._start)
@@ -108,7 +118,7 @@ class CandidateConfinement:
             try:
                 resource.setrlimit(which, most)
             except (ValueError, OSError):
-                if LINUX:
+                if kernel.LINUX:
                     raise
         if self._jail.limits and self._jail.gpu:
             _let_lock_memory()
@@ -121,10 +131,32 @@ class CandidateConfinement:
         if not self._jail.seccomp:
             return
         # The template's files in /proc are root's; a candidate's are its own, or it could not even be chosen first when memory is out.
-        prctl(PR_SET_DUMPABLE, 1)
+        kernel.prctl(kernel.PR_SET_DUMPABLE, 1)
         _be_first_to_go()
-        capabilities.drop()
-        prctl(PR_SET_NO_NEW_PRIVS, 1)
+        drop_capabilities()
+        kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
+
+
+def empty_bounding() -> bool:
+    """Empties the bounding set; returns False, with nothing changed, where that is not permitted (it needs CAP_SETPCAP, so: before a change of
+    the user). Children inherit it, so once in a template is enough for all that it forks."""
+    for number in range(_CAPABILITIES):
+        try:
+            kernel.prctl(kernel.PR_CAPBSET_DROP, number)
+        except OSError as error:
+            if error.errno == errno.EPERM:
+                return False
+            if error.errno == errno.EINVAL:  # the first that this kernel has not
+                return True
+            raise
+    return True
+
+
+def drop_capabilities() -> None:
+    """Gives up every capability of this thread but the bounding set, for good. To be called after the change of the user, which needs
+    capabilities."""
+    # The ambient set goes along, for the kernel keeps in it only what is both permitted and inheritable.
+    kernel.capset(_THIS_PROCESS, _NO_CAPABILITIES)
 
 
 def shares_user(jail: Jail) -> bool:

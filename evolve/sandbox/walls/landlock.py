@@ -165,6 +165,7 @@ def _grant(ruleset: int, rule: PathRule, known: Right) -> None:
     try:
         rights = rule.rights & known
         if not stat.S_ISDIR(os.fstat(place).st_mode):
+            # The kernel refuses a whole rule on a file that names a right on folders.
             rights &= _OF_FILES
         if rights:
             beneath = struct.pack("=Qi", rights, place)

@@ -1,25 +1,42 @@
-"""A file tree of a slot's own: what a candidate may see of the host, for reading, and nothing else.
+"""Namespaces of a slot's own, and the file tree in them: what a candidate may see of the host, for reading, and nothing else.
+
+The namespaces are of processes, network, messages, names, control groups, mounts, and users where the worker is not root. They are made once per slot,
+since that costs more than a fork; the next process that is forked is the first one of a namespace of processes, which the kernel empties when it ends.
 
 Standard library only, for it lives in the outer process of a template. The tree is a small tmpfs into which the visible folders are bound, or
 copied where the jail is private, at the places where they are on the host, so that every path means the same inside.
 
 Nothing in the tree can be written but the folders that are mounted afresh between two sessions; the host's tree cannot be reached
-any more once `enter` has returned.
+any more once `enter_root` has returned.
 
 The folders that candidates may write are each a tmpfs. What a kernel does not let a candidate forge (the time of the last change) tells whether one has
 touched them, and then they are mounted anew."""
 
 import contextlib
 import errno
+import fcntl
 import math
 import os
 import shutil
+import socket
+import struct
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from evolve.sandbox import kernel
 from evolve.sandbox.jail import Jail
+
+INSIDE = 60_000
+"""The number of the worker's user in a user namespace: not 0, for which much software expects more than it gets."""
+
+_NAME = "candidate"
+"""The machine's name as candidates see it."""
+_SIOCGIFFLAGS = 0x8913
+_SIOCSIFFLAGS = 0x8914
+_IFF_UP = 1
+_REQUEST = struct.Struct("16sH14x")
+
 
 WRITABLE = "/candidate"
 """Holds all that candidates may write, each folder a mount of its own that is made anew; it stays itself, so that rules on it last."""
@@ -46,6 +63,52 @@ _KEPT_FLAGS = kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC
 """Flags of a mount that `statvfs` reports under the same numbers; whoever is not root may not take them away."""
 
 
+def inside(user: int) -> int:
+    """Returns who candidates are in a slot's namespaces: `user`, or, where that is -1, the worker's own."""
+    return user if user >= 0 else INSIDE
+
+
+def enter_namespaces(*, users: bool, loopback: bool) -> None:
+    """Makes and enters the namespaces; with `users` as an ordinary user, who is mapped to `INSIDE`. Raises `OSError`."""
+    flags = (
+        kernel.CLONE_NEWPID | kernel.CLONE_NEWNET | kernel.CLONE_NEWIPC | kernel.CLONE_NEWUTS | kernel.CLONE_NEWCGROUP
+    )
+    user, group = os.geteuid(), os.getegid()
+    # The maps are files of this process, and those of one that is not dumpable belong to root.
+    kernel.prctl(kernel.PR_SET_DUMPABLE, 1)
+    kernel.unshare(flags | (kernel.CLONE_NEWUSER if users else 0))
+    if users:
+        Path("/proc/self/setgroups").write_text("deny")
+        Path("/proc/self/uid_map").write_text(f"{INSIDE} {user} 1")
+        Path("/proc/self/gid_map").write_text(f"{INSIDE} {group} 1")
+    kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
+    socket.sethostname(_NAME)
+    if loopback:
+        raise_loopback()
+
+
+def renew_network() -> None:
+    """Enters a network of its own again, with a loopback: ports that were used just now, and counters, stay behind with the old one."""
+    kernel.unshare(kernel.CLONE_NEWNET)
+    raise_loopback()
+
+
+def rehearse(*, users: bool) -> None:
+    """Makes what a slot makes, the namespaces and a file tree in them, in a process that ends with them. Raises `OSError`."""
+    enter_namespaces(users=users, loopback=False)
+    kernel.unshare(kernel.CLONE_NEWNS)
+    kernel.mount("none", "/", "", kernel.MS_REC | kernel.MS_PRIVATE)
+    kernel.mount("tmpfs", "/", "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, "size=64k")
+
+
+def raise_loopback() -> None:
+    """Switches `lo` on; raises `OSError`."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+        found = fcntl.ioctl(sock, _SIOCGIFFLAGS, _REQUEST.pack(b"lo", 0))
+        flags: int = _REQUEST.unpack(found)[1]
+        fcntl.ioctl(sock, _SIOCSIFFLAGS, _REQUEST.pack(b"lo", flags | _IFF_UP))
+
+
 class Tmpfs:
     """A mount at `path` of at most `size` bytes and `inodes` files, which is `user`'s own. Implements what the template needs of a scratch folder."""
 
@@ -58,6 +121,7 @@ class Tmpfs:
     def renew(self, seconds: float = math.inf) -> bool:
         """Makes the folder fresh, which it then is, however short `seconds` are; nothing to do, and soon done, when the last candidate did
         nothing to it."""
+        # Mounting costs far more than looking, and most candidates leave no file.
         if self._state() != self._fresh:
             kernel.unmount(self.path, kernel.MNT_DETACH)
             self._fresh = self._mount()
@@ -100,7 +164,7 @@ class ProcView:
         return Path(f"/proc/self/fd/{self.processes}")
 
 
-def enter(jail: Jail, user: int) -> ProcView:
+def enter_root(jail: Jail, user: int) -> ProcView:
     """Builds the tree at the jail's home, an empty folder of the host, and makes it this process's root; it is the first process of a
     namespace. What may be read and not run is bound like what is visible. `user` is who candidates are. Raises `OSError`; what is visible and
     not there is left out."""

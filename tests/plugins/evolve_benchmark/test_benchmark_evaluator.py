@@ -8,10 +8,10 @@ import pytest
 from benchmark_problems import HALVES, evaluated, halving
 
 from evolve import SessionFailed
-from evolve.sandbox import Status
+from evolve.sandbox.status import Status
 from evolve.testing import RehearsedCandidate, check_evaluator
 from evolve.types import Objective, Outcome, Parameters, Stage, TaskError, Trial
-from evolve_benchmark import scoring
+from evolve_benchmark import quality
 from evolve_benchmark.evaluator import Benchmark
 from evolve_benchmark.settings import BenchmarkSettings
 
@@ -46,7 +46,7 @@ def test_the_harmonic_mean_is_pulled_down(tmp_path):
 
 def test_the_feedback_shows_the_worst_first(tmp_path, monkeypatch):
     """As many as are wanted."""
-    monkeypatch.setattr(scoring, "ROWS", 5)
+    monkeypatch.setattr(quality, "ROWS", 5)
     feedback = evaluated(halving(tmp_path), lambda number: number / 2 if number < 4 else number / 4).feedback
     lines = [line for line in feedback.splitlines() if line.startswith("|")][2:]
     assert len(lines) == 5

@@ -210,16 +210,6 @@ def metrics(measured):
     assert found.metrics["slowest"] == 0.001
 
 
-def test_the_picture_has_a_bar_for_each_kind(tmp_path):
-    """With a line at as fast as the seed."""
-    found, _, _ = judge(tmp_path)
-    task = halving(tmp_path, DOUBLES, deterministic=False)
-    drawn = Benchmark(BenchmarkSettings(module="problem.py", mode="speed")).functions(task)["draw"]
-    picture = drawn(found.artifacts, Trial())
-    assert picture.count("<rect") == 2
-    assert "2 timings, the worst 2" in picture
-
-
 @pytest.mark.parametrize(
     ("text", "said"),
     [

@@ -265,7 +265,7 @@ class FakeSession:
     """A session whose box is this process: the placed module, in a namespace of its own."""
 
     def __init__(self, files: Mapping[str, bytes], library: FakeCuda) -> None:
-        (name,) = (path for path in files if Path(path).stem in ("gpu_runner", "gpu_recorder", "gpu_nvrtc"))
+        (name,) = (path for path in files if Path(path).stem in ("gpu_runner", "gpu_recorder"))
         self.names: dict[str, Any] = {"__name__": "evolve_kernel.placed"}
         module = ModuleType("evolve_kernel.placed")
         sys.modules["evolve_kernel.placed"] = module

@@ -15,7 +15,7 @@ from evolve.task import load
 from evolve.testing import rehearsed_task
 from evolve.types import EvaluatorSource, Program, Task
 from evolve_kernel.backend import Called, Question
-from evolve_kernel.compiler import FLAGS, STANDARDS, compiler
+from evolve_kernel.compiled import FLAGS, STANDARDS, compiler
 
 needs_compiler = pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
 needs_linux = pytest.mark.skipif(sys.platform != "linux", reason="clocks of other processes are Linux's")

@@ -4,6 +4,7 @@ import copy
 import itertools
 import math
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,8 @@ from evolve import Program
 from evolve.task import load
 from evolve.types import Outcome, Task, TaskError
 from evolve_kernel import gpu_backend
-from evolve_kernel.backend import Built, Question, RefusedProgram
-from evolve_kernel.gpu_backend import DISAGREE, DOUBTS, GpuBackend, GpuCeilings, agree, parse_recording, place_module
+from evolve_kernel.backend import Built, Question, RefusedProgram, Side, segment_for
+from evolve_kernel.gpu_backend import DISAGREE, DOUBTS, GpuBackend, agree, parse_recording, place_module
 from evolve_kernel.problem import Argument
 from tests.plugins.evolve_kernel.fake_gpu import FakeCandidate, FakeCuda, FakeKernel, doubled, floats
 from tests.plugins.evolve_kernel.fake_judging import KERNEL, LAUNCH, SETTINGS, TOML, double_task, evaluated
@@ -58,10 +59,21 @@ def cuda() -> FakeCuda:
     return FakeCuda({name: FakeKernel(work, (8, 8, 8)) for name, work in WORKS.items()})
 
 
-def built(binary: bytes = b"double") -> Built:
+def built(candidate: Any, binary: bytes = b"double") -> Built:
     kernel = [KERNEL[0], np.frombuffer(binary, "uint8"), KERNEL[2]]
     recording = parse_recording({**CLAIM, "kernels": [kernel]}, [CALL])
-    return Built(recording, recording.facts)
+    return Built(candidate, recording, recording.facts)
+
+
+@contextmanager
+def open_both(backend: GpuBackend, mine: Built, anchor: Built) -> Iterator[tuple[Side, Side]]:
+    """Processes of both programs, with one segment between them."""
+    with (
+        segment_for(CALL) as segment,
+        backend.open_side(mine, segment) as one,
+        backend.open_side(anchor, segment) as other,
+    ):
+        yield one, other
 
 
 def questions() -> Iterator[Question]:
@@ -75,7 +87,7 @@ def called(task: Task, cuda: FakeCuda, binary: bytes) -> Any:
     backend, asked = GpuBackend(task, SETTINGS), questions()
     mine = FakeCandidate(Program({"double.py": "hostile"}), cuda)
     anchor = FakeCandidate(task.seed, cuda)
-    with backend.sides(mine, built(binary), anchor, built(), CALL) as sides:  # type: ignore[arg-type]
+    with open_both(backend, built(mine, binary), built(anchor)) as sides:
         for poison in (0, 1):
             question = next(asked)
             found = [side.call(question, poison) for side in sides]
@@ -86,7 +98,7 @@ def test_both_programs_answer_a_question(task: Task, cuda: FakeCuda) -> None:
     """Timed by events; outputs are copies."""
     backend = GpuBackend(task, SETTINGS)
     sides = FakeCandidate(task.seed, cuda), FakeCandidate(task.seed, cuda)
-    with backend.sides(sides[0], built(), sides[1], built(), CALL) as (one, other):  # type: ignore[arg-type]
+    with open_both(backend, built(sides[0]), built(sides[1])) as (one, other):
         for question, poison in zip(questions(), (0, 1, 0), strict=False):
             for side in (one, other):
                 found = side.call(question, poison)
@@ -137,7 +149,7 @@ def test_a_call_that_the_machine_has_delayed_does_not_count(task: Task, cuda: Fa
     cuda.kernels = {**cuda.kernels, b"delayed": FakeKernel(delayed, (8, 8, 8))}
     backend, asked = GpuBackend(task, SETTINGS), questions()
     sides = FakeCandidate(task.seed, cuda), FakeCandidate(task.seed, cuda)
-    with backend.sides(sides[0], built(b"delayed"), sides[1], built(), CALL) as (one, _):  # type: ignore[arg-type]
+    with open_both(backend, built(sides[0], b"delayed"), built(sides[1])) as (one, _):
         for delays in range(DOUBTS + 1):
             late = one.call(next(asked), 0)
             assert (late.doubtful, late.tag) == (True, DISAGREE if delays == DOUBTS else "")
@@ -185,7 +197,6 @@ def test_what_the_device_can_do_bounds_a_time(task: Task, cuda: FakeCuda) -> Non
     assert backend.least_seconds(anchor, 20 << 20, 0) == pytest.approx((10 << 20) / rate)  # type: ignore[arg-type]
     assert backend.least_seconds(anchor, 1, 10**12) == pytest.approx(1e12 / 25.6e12)  # type: ignore[arg-type]
     assert len(anchor.sessions) == 1
-    assert GpuCeilings(0, 1.0, 1.0).least_seconds(3, 2) == 3.0
 
 
 def test_a_program_is_recorded_by_the_recorder(task: Task, cuda: FakeCuda, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -196,7 +207,7 @@ def test_a_program_is_recorded_by_the_recorder(task: Task, cuda: FakeCuda, monke
     )
     made = GpuBackend(task, SETTINGS).build(candidate, [CALL])  # type: ignore[arg-type]
     told = [["out", "out", [4], "float32", 0], ["in", "in", [4], "float32", 0], ["number", "count", [], "", 4]]
-    assert seen == [("record", "text", [told])]
+    assert seen == [("record_triton", "text", [told])]
     assert made.facts == {
         "log2_code": pytest.approx(2.585, abs=1e-3),
         "launches": 1.0,
@@ -259,7 +270,7 @@ def test_a_claim_that_cannot_be_is_refused(claim: object, reason: str) -> None:
         (TOML + "[[stages]]\nneeds = { gpus = 0 }\n", "has a stage without one. Try: write gpu = 1"),
         (
             TOML.replace("double.py", "double.pyx").replace('entry = "double"', 'entry = ""'),
-            "one file with the suffix .py, got none",
+            "one file that is compiled, with the suffix .py, got none",
         ),
     ],
 )
@@ -288,7 +299,7 @@ def test_a_machine_without_nvidia_s_compiler_says_so(task: Task, monkeypatch: py
     def none() -> Any:
         raise OSError("there is no library nvrtc. Try: install torch")
 
-    monkeypatch.setattr(gpu_backend, "compiler", none)
+    monkeypatch.setattr(gpu_backend, "nvrtc", none)
     cuda_task = replace(task, seed=Program({"double.cu": ""}))
     with pytest.raises(TaskError, match=r"evaluates no kernels in cuda: there is no library nvrtc. Try: install torch"):
         GpuBackend(cuda_task, SETTINGS.model_copy(update={"language": "cuda"}))

@@ -61,5 +61,7 @@ def test_a_runner_is_what_is_called_and_nothing_of_the_program_runs(
 def test_a_recorder_of_cuda_needs_nothing_of_the_program(tmp_path: Path) -> None:
     """Its module is imported, and asked for a function that it has not."""
     (tmp_path / "kernel.cu").write_text("")
-    said = feedback(tmp_path, '["kernel.cu"], entry = ""', {"entry": "", "module": "gpu_nvrtc", "function": "nothing"})
+    said = feedback(
+        tmp_path, '["kernel.cu"], entry = ""', {"entry": "", "module": "gpu_recorder", "function": "nothing"}
+    )
     assert "has no function 'nothing'" in said

@@ -61,9 +61,9 @@ def test_what_is_more_than_launches_is_refused(
     changed: tuple[str, str], others: list[int], reason: str, cuda: FakeCuda, torch: FakeTorch
 ) -> None:
     """And what is no more is not."""
-    assert "refused" not in gpu_recorder.record(program(HONEST), [CALL], Driver(cuda))
+    assert "refused" not in gpu_recorder.record_triton(program(HONEST), [CALL], Driver(cuda))
     cuda.others = others
-    assert reason in gpu_recorder.record(program(HONEST.replace(*changed)), [CALL], Driver(cuda))["refused"]
+    assert reason in gpu_recorder.record_triton(program(HONEST.replace(*changed)), [CALL], Driver(cuda))["refused"]
 
 
 def honest(cuda: FakeCuda) -> Callable[[], Work]:

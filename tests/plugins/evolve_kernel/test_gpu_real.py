@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from evolve.devices import find_gpus
+from evolve.devices.inventory import find_gpus
 from evolve.evaluation import Job, LocalExecutor, Report, decode_report, encode_job
 from evolve.task import list_bundled, load
 from evolve.types import Outcome, Parameters, Task, Trial

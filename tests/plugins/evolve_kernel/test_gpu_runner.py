@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evolve_kernel import gpu_driver, gpu_nvrtc, gpu_recorder
+from evolve_kernel import gpu_driver, gpu_recorder
 from evolve_kernel.gpu_driver import Driver, DriverError
 from evolve_kernel.gpu_runner import Runner
 from tests.plugins.evolve_kernel.fake_gpu import FakeCuda, FakeKernel, FakeTorch, doubled, floats
@@ -44,7 +44,7 @@ def launch(out, given, count):
 
 def test_launches_are_recorded_as_places_and_numbers(cuda: FakeCuda, torch: FakeTorch) -> None:
     """With the binary that the driver was given."""
-    claim = gpu_recorder.record(program(HONEST), [CALL], Driver(cuda))
+    claim = gpu_recorder.record_triton(program(HONEST), [CALL], Driver(cuda))
     assert claim["calls"] == [[[0, [2, 1, 1], [32, 1, 1], 64, [[0, 0], [1, 0], (4).to_bytes(8, "little").hex()]]]]
     ((name, binary, resources),) = claim["kernels"]
     assert (name, binary.tobytes(), resources) == ("double", b"double", {"registers": 32, "spilled": 0, "shared": 16})
@@ -53,14 +53,14 @@ def test_launches_are_recorded_as_places_and_numbers(cuda: FakeCuda, torch: Fake
 def test_a_place_within_an_array_is_an_offset(cuda: FakeCuda, torch: FakeTorch) -> None:
     """In bytes."""
     text = "def launch(out, given, count):\n    start(kernel(b'double'), out.data_ptr(), given.data_ptr() + 8, 2)\n"
-    claim = gpu_recorder.record(program(text), [CALL], Driver(cuda))
+    claim = gpu_recorder.record_triton(program(text), [CALL], Driver(cuda))
     assert claim["calls"][0][0][4][1] == [1, 8]
 
 
 def test_a_kernel_that_is_launched_twice_is_one_kernel(cuda: FakeCuda, torch: FakeTorch) -> None:
     """In their order."""
     text = HONEST + "    start(kernel(b'double'), out.data_ptr(), out.data_ptr(), 1)\n"
-    claim = gpu_recorder.record(program(text), [CALL, CALL], Driver(cuda))
+    claim = gpu_recorder.record_triton(program(text), [CALL, CALL], Driver(cuda))
     assert len(claim["kernels"]) == 1
     assert [[launch[4][1] for launch in call] for call in claim["calls"]] == [[[1, 0], [0, 0]]] * 2
 
@@ -87,7 +87,7 @@ def test_what_cannot_be_recorded_is_refused(text: str, reason: str, cuda: FakeCu
     torch.blocks = [{"address": own.ctypes.data, "total_size": own.nbytes}]
     cuda.functions[5] = DOUBLE
     torch.foreign = 5  # type: ignore[attr-defined]
-    assert reason in gpu_recorder.record(program(text), [CALL], Driver(cuda))["refused"]
+    assert reason in gpu_recorder.record_triton(program(text), [CALL], Driver(cuda))["refused"]
 
 
 @pytest.mark.parametrize(
@@ -98,14 +98,14 @@ def test_a_graph_with_anything_but_launches_is_refused(
 ) -> None:
     """Host callbacks first of all."""
     cuda.others = [kind]
-    assert reason in gpu_recorder.record(program(HONEST), [CALL], Driver(cuda))["refused"]
+    assert reason in gpu_recorder.record_triton(program(HONEST), [CALL], Driver(cuda))["refused"]
 
 
 def test_launches_side_by_side_are_refused(cuda: FakeCuda, torch: FakeTorch) -> None:
     """They have no order."""
     cuda.branches = True
     text = HONEST + "    start(kernel(b'double'), out.data_ptr(), out.data_ptr(), 1)\n"
-    assert "do not follow each other" in gpu_recorder.record(program(text), [CALL], Driver(cuda))["refused"]
+    assert "do not follow each other" in gpu_recorder.record_triton(program(text), [CALL], Driver(cuda))["refused"]
 
 
 def test_a_descriptor_as_a_parameter_is_refused(cuda: FakeCuda, torch: FakeTorch) -> None:
@@ -113,22 +113,23 @@ def test_a_descriptor_as_a_parameter_is_refused(cuda: FakeCuda, torch: FakeTorch
     text = "def launch(out, given, count):\n    start(kernel(b'wide'), out.data_ptr(), given.data_ptr(), count, 0)\n"
     wide = program(text).replace("value.to_bytes(8", "value.to_bytes(8 if value else 128")
     cuda.kernels = {**KERNELS, b"wide": FakeKernel(lambda *values: None, (8, 8, 8, 128))}
-    assert "a descriptor" in gpu_recorder.record(wide, [CALL], Driver(cuda))["refused"]
+    assert "a descriptor" in gpu_recorder.record_triton(wide, [CALL], Driver(cuda))["refused"]
 
 
 def test_what_a_program_raises_is_raised(cuda: FakeCuda, torch: FakeTorch) -> None:
     """A capture that it interrupts is ended."""
     with pytest.raises(ZeroDivisionError):
-        gpu_recorder.record(program("def launch(out, given, count):\n    1 / 0\n"), [CALL], Driver(cuda))
+        gpu_recorder.record_triton(program("def launch(out, given, count):\n    1 / 0\n"), [CALL], Driver(cuda))
     later = "seen = []\ndef launch(out, given, count):\n    seen.append(1)\n    if len(seen) > 1:\n        1 / 0\n"
     with pytest.raises(ZeroDivisionError):
-        gpu_recorder.record(program(later), [CALL], Driver(cuda))
+        gpu_recorder.record_triton(program(later), [CALL], Driver(cuda))
     assert cuda.captured is None
 
 
 def test_a_runner_replays_launches_on_what_was_refilled(cuda: FakeCuda) -> None:
     """At the places that it was told, after caches were overwritten: twice the L2, with another byte each time."""
-    runner = Runner(Driver(cuda), [("double", np.frombuffer(b"double", "uint8"))], 64)
+    runner = Runner()
+    runner.begin([("double", np.frombuffer(b"double", "uint8"))], 64, Driver(cuda))
     launch = [0, [1, 1, 1], [32, 1, 1], 0, [0, 16, (4).to_bytes(8, "little").hex()]]
     for turn in (1, 2):
         image = np.full(8, turn, "float32").view("uint8")
@@ -157,7 +158,8 @@ def test_nothing_that_a_kernel_leaves_outlives_a_call(cuda: FakeCuda) -> None:
         return work
 
     cuda.kernels = {b"double": FakeKernel(doubled, (8, 8, 8), loaded=counting)}
-    runner = Runner(Driver(cuda), [("double", np.frombuffer(b"double", "uint8"))], 64)
+    runner = Runner()
+    runner.begin([("double", np.frombuffer(b"double", "uint8"))], 64, Driver(cuda))
     beyond = [0, [1, 1, 1], [32, 1, 1], 0, [48, 0, (4).to_bytes(8, "little").hex()]]
     room = np.zeros(64, "uint8")
     for turn in (1, 2):
@@ -171,7 +173,8 @@ def test_nothing_that_a_kernel_leaves_outlives_a_call(cuda: FakeCuda) -> None:
 def test_a_large_cache_is_overwritten_whole(cuda: FakeCuda, monkeypatch: pytest.MonkeyPatch) -> None:
     """Twice."""
     monkeypatch.setattr(Driver, "facts", lambda self: {"l2": 100 << 20})
-    runner = Runner(Driver(cuda), [], 64)
+    runner = Runner()
+    runner.begin([], 64, Driver(cuda))
     runner.refill(np.zeros(8, "uint8"), 0, [])
     assert cuda.filled == [(1, 64), (1, 200 << 20)]
 
@@ -230,7 +233,7 @@ def _planned(plan: int, count: int) -> None:
 def test_a_kernel_in_cuda_says_how_it_is_launched() -> None:
     """Once for each call, by a kernel of its own; all arguments are passed in their order."""
     cuda, compiler = PlannedCuda(KERNELS), FakeCompiler()
-    claim = gpu_nvrtc.record("double is the binary", "double", [CALL], Driver(cuda), compiler)
+    claim = gpu_recorder.record_cuda("double is the binary", "double", [CALL], Driver(cuda), compiler)
     assert compiler.options == [b"--gpu-architecture=sm_90", b"--std=c++17"]
     assert claim["kernels"][0][1].tobytes() == b"double"
     assert claim["calls"] == [[[0, [4, 1, 1], [256, 1, 1], 48, [[0, 0], [1, 0], (4).to_bytes(8, "little").hex()]]]]
@@ -238,7 +241,7 @@ def test_a_kernel_in_cuda_says_how_it_is_launched() -> None:
 
 def test_a_text_that_does_not_compile_is_refused_with_the_compiler_s_words() -> None:
     """As they are."""
-    claim = gpu_nvrtc.record("error", "double", [CALL], Driver(FakeCuda(KERNELS)), FakeCompiler())
+    claim = gpu_recorder.record_cuda("error", "double", [CALL], Driver(FakeCuda(KERNELS)), FakeCompiler())
     assert claim == {"refused": "the program does not compile:\nline 3: what"}
 
 

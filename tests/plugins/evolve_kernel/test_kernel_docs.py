@@ -12,7 +12,7 @@ from kernel_problems import needs_compiler, needs_linux
 from evolve.evaluation import Job, LocalExecutor, decode_report, encode_job
 from evolve.task import load
 from evolve.types import Outcome, Parameters, TextId, Trial
-from evolve_kernel.compiler import FLAGS
+from evolve_kernel.compiled import FLAGS
 from evolve_kernel.problem import FUNCTIONS
 from evolve_kernel.problem import load as load_problem
 from evolve_kernel.settings import KernelSettings

@@ -126,7 +126,7 @@ def listing(tmp_path, source):
 )  # fmt: skip
 def test_bytes_of_an_instruction_count_where_it_can_be_reached(tmp_path, body, suspects, said):
     """Within a number they are harmless, unless something jumps there."""
-    compiler = pytest.importorskip("evolve_kernel.compiler").compiler("c")
+    compiler = pytest.importorskip("evolve_kernel.compiled").compiler("c")
     if not compiler.x86:
         pytest.skip("these are instructions of x86")
     found, listed, assembler = listing(tmp_path, CALL % body)

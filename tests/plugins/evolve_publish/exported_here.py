@@ -11,12 +11,10 @@ from pathlib import Path
 import evolve.task
 from evolve.commands import Worker
 from evolve.evaluation import Description, Job, Report, decode_job, encode_report
-from evolve.plugins import load
 from evolve.types import Evaluation, Origin, Outcome, Program, Ruled, Settled, Task, TextId, text_id
-from evolve_publish.checks import Verification
 from evolve_publish.export import Export, export_program
 from evolve_publish.files import MANIFEST, Contents, add_manifest
-from evolve_publish.verify import Verifier, verify
+from evolve_publish.verify import Verification, Verifier, verify
 from tests.written import Written, number_program
 
 TOML = """schema = 1
@@ -147,7 +145,7 @@ def verified(
 ) -> Verification:
     """Verified by judges that read."""
     found = judges or ReadingJudges()
-    return verify(contents, Verifier(found.open, load(), trusted=trusted, quick=quick))
+    return verify(contents, Verifier(found.open, trusted=trusted, quick=quick))
 
 
 def verdicts(found: Verification) -> dict[str, str]:

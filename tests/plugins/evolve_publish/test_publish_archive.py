@@ -21,10 +21,11 @@ def refused(found, record=2):
 
 def test_a_promoted_program_is_published_once(found, tmp_path):
     made = found.promoted().export()
-    first = publish(made, found.task, tmp_path / "archive")
-    assert (first.new, publish(made, found.task, tmp_path / "archive").new) == (True, False)
-    assert [folder.name for folder in find_published(tmp_path / "archive")] == [first.program[:12]]
-    assert check_files(read(find_published(tmp_path / "archive")[0])) == ()
+    folder, new = publish(made, found.task, tmp_path / "archive")
+    assert (new, publish(made, found.task, tmp_path / "archive")) == (True, (folder, False))
+    assert folder.name == made.claims.program[:12]
+    assert find_published(tmp_path / "archive") == (folder,)
+    assert check_files(read(folder)) == {}
 
 
 def test_a_later_export_of_it_replaces_the_first_when_asked(found, tmp_path):
@@ -32,7 +33,7 @@ def test_a_later_export_of_it_replaces_the_first_when_asked(found, tmp_path):
     found.again(2, 6.5)
     with pytest.raises(ConfigError, match="--force"):
         publish(found.export(), found.task, tmp_path)
-    assert publish(found.export(), found.task, tmp_path, force=True).new
+    assert publish(found.export(), found.task, tmp_path, force=True)[1]
 
 
 def test_what_is_not_promoted_is_refused_with_what_brings_it(found):
@@ -43,7 +44,7 @@ def test_what_is_not_promoted_is_refused_with_what_brings_it(found):
 def test_a_task_that_certifies_wants_a_certificate(tmp_path):
     found = Found(tmp_path, promotion="certificate")
     assert "the task has not certified it" in refused(found)
-    assert publish(found.certified().export(), found.task, tmp_path / "archive").new
+    assert publish(found.certified().export(), found.task, tmp_path / "archive")[1]
 
 
 def test_what_is_claimed_is_never_published(found):
@@ -84,8 +85,8 @@ def test_an_index_of_nothing_says_so(tmp_path):
 
 
 def test_a_folder_that_was_changed_is_no_line_of_the_index(found, tmp_path):
-    made = publish(found.promoted().export(), found.task, tmp_path)
-    (tmp_path / "published" / "number" / made.program[:12] / "README.md").write_text("better")
+    folder, _ = publish(found.promoted().export(), found.task, tmp_path)
+    (folder / "README.md").write_text("better")
     with pytest.raises(ConfigError, match=r"README.md was changed"):
         format_index(tmp_path)
 
@@ -104,8 +105,8 @@ def test_the_index_takes_nothing_that_may_not_be_published(found, tmp_path):
 
 def test_what_is_no_export_does_not_go_unseen(found, tmp_path):
     """A published folder without its manifest is no longer what was published."""
-    made = publish(found.promoted().export(), found.task, tmp_path)
-    (tmp_path / "published" / "number" / made.program[:12] / "MANIFEST.json").unlink()
+    folder, _ = publish(found.promoted().export(), found.task, tmp_path)
+    (folder / "MANIFEST.json").unlink()
     with pytest.raises(ConfigError, match="there is no MANIFEST"):
         format_index(tmp_path)
 

@@ -3,14 +3,14 @@
 import json
 
 import pytest
-from exported_here import Found, changed
+from exported_here import Found, changed, task_at
 
 import evolve.task
 from evolve.types import REJUDGED, ConfigError, Origin, Outcome, Program, Ruled, TaskChanged, TaskError, canonical
 from evolve.types.codec import encode
-from evolve_publish.claims import RECORD, STEPS, read_claims
+from evolve_publish.claims import RECORD, STEPS, is_timed, read_claims
 from evolve_publish.export import export_program, read_lineage
-from evolve_publish.task_files import task_files
+from evolve_publish.files import task_files
 
 
 @pytest.fixture
@@ -199,3 +199,8 @@ def test_a_program_that_never_passed_has_none(tmp_path):
     found = Found(tmp_path)
     found.failure(Outcome.CRASHED, "it divided by zero")
     assert found.export(3).claims.value is None
+
+
+def test_seconds_decide_a_ratio_of_times_alone(tmp_path):
+    assert is_timed(task_at(tmp_path / "a", deterministic=False, timed=True))
+    assert not is_timed(task_at(tmp_path / "b"))

@@ -1,18 +1,25 @@
 """Facts about the files of an export and their manifest."""
 
 import os
+from pathlib import Path
 
 import pytest
+from exported_here import Found, task_at
 
+import evolve.task
 from evolve.types import ConfigError
 from evolve_publish.files import (
     MANIFEST,
     add_manifest,
     check_files,
     check_paths,
+    folder_name,
     is_plain,
+    load_exported_task,
     name_stored_files,
+    place_of_task,
     read,
+    task_files,
     write,
 )
 
@@ -69,14 +76,14 @@ def test_the_manifest_has_every_file_and_equal_files_have_equal_manifests():
     whole = add_manifest(files)
     assert list(whole) == [MANIFEST, "a.txt", "b.txt"]
     assert whole == add_manifest(dict(reversed(files.items())))
-    assert check_files(whole) == ()
+    assert check_files(whole) == {}
 
 
 def test_each_change_is_told_with_its_file():
     """A changed one, a missing one, and one too many."""
     whole = add_manifest({"a.txt": b"1", "b.txt": b"2"})
     found = check_files({MANIFEST: whole[MANIFEST], "a.txt": b"x", "c.txt": b"3"})
-    assert [(one.path, one.why.split(":")[0]) for one in found] == [
+    assert [(path, why.split(":")[0]) for path, why in found.items()] == [
         ("a.txt", "was changed"),
         ("b.txt", "is missing"),
         ("c.txt", "is not in the manifest"),
@@ -161,3 +168,65 @@ def test_what_is_no_export_is_an_error(tmp_path):
     for name in ("found.zip", "nothing"):
         with pytest.raises(ConfigError, match="there is no export"):
             read(tmp_path / name)
+
+
+def test_hidden_and_compiled_files_stay_behind(tmp_path):
+    task = task_at(tmp_path)
+    for name in (".env", "__pycache__/evaluator.cpython-311.pyc", "archive/campaigns/x.db"):
+        (tmp_path / "number" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "number" / name).write_text("mine")
+    assert sorted(path.rpartition("/")[2] for path in task_files(task)) == [
+        "README.md",
+        "brief.md",
+        "evaluator.py",
+        "seed.py",
+        "table.bin",
+        "task.toml",
+    ]
+
+
+def test_a_task_that_is_one_file_is_that_file(tmp_path):
+    file = tmp_path / "wave.py"
+    (tmp_path / "other.txt").write_text("mine")
+    file.write_text(ONE_FILE)
+    task = evolve.task.load(file)
+    assert place_of_task(task)[1].endswith("/wave.py")
+    assert list(task_files(task)) == [place_of_task(task)[1]]
+
+
+ONE_FILE = '''"""Find a number."""
+
+# /// evolve
+# schema = 1
+# deterministic = true
+# ///
+
+from evolve import Candidate, Evaluation, Trial, evaluator
+
+# EVOLVE-BLOCK-START
+def value():
+    return 5.0
+# EVOLVE-BLOCK-END
+
+
+@evaluator
+def evaluate(candidate: Candidate, trial: Trial) -> Evaluation:
+    return Evaluation.ok(candidate.call("value"))
+'''
+
+
+def test_what_is_laid_down_is_the_same_version_and_gone_afterwards(tmp_path):
+    made = Found(tmp_path).export()
+    with load_exported_task(made.contents, made.claims.task.path, made.claims.task.parameters) as task:
+        assert task.version == made.claims.task.version
+        folder = task.folder
+        assert str(tmp_path) not in folder
+    with pytest.raises(ConfigError, match="the export has no task"), load_exported_task({}, made.claims.task.path, {}):
+        pass
+    assert not Path(folder).exists()
+
+
+@pytest.mark.parametrize(("name", "folder"), [("softmax", "softmax"), ("softmax/triton", "softmax.triton")])
+def test_programs_of_a_task_have_one_folder(name, folder):
+    assert folder_name(name) == folder
+    assert folder_name("../x").startswith("task-")

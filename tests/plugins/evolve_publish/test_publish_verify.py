@@ -8,9 +8,9 @@ from exported_here import EVALUATOR, Found, ReadingJudges, changed, verdicts, ve
 import evolve.task
 from evolve.task.folders import place_of_bundled
 from evolve.types import ConfigError, Ruled
-from evolve_publish.checks import AGREES, CANNOT_BE_TOLD, DIFFERS
 from evolve_publish.claims import RECORD, STEPS, TaskClaim
 from evolve_publish.files import MANIFEST, add_manifest
+from evolve_publish.reevaluation import AGREES, CANNOT_BE_TOLD, DIFFERS
 from evolve_publish.verify import is_known_task
 
 

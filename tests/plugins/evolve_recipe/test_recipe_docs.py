@@ -10,7 +10,7 @@ import pytest
 from evolve import plugins
 from evolve.task import load
 from evolve.types import Outcome
-from evolve_recipe.rows import CONTROLS, PARTS, Plan
+from evolve_recipe.data import CONTROLS, PARTS, Plan
 from evolve_recipe.settings import RecipeSettings
 from tests.judged_here import judging
 from tests.pages import read_chapter

@@ -12,7 +12,7 @@ from evolve.evaluation import Report
 from evolve.task import load
 from evolve.testing import check_evaluator
 from evolve.types import EvolveError, Outcome
-from evolve_recipe.problem import load as load_problem
+from evolve_recipe.data import load_module, read_data
 from evolve_recipe.recipe import Recipe
 from tests.judged_here import Judged, judging
 
@@ -294,7 +294,7 @@ def test_labels_are_whole_numbers_of_two_classes_at_least(tmp_path: Path, target
     """Read before any program is asked."""
     (tmp_path / "problem.py").write_text(f"def data(parameters):\n    return [[0.0], [1.0]], {targets}\n")
     with pytest.raises(EvolveError, match="Try: return finite inputs"):
-        load_problem(tmp_path, "problem.py").read({})
+        read_data(load_module(tmp_path, "problem.py"), {})
 
 
 def test_a_program_with_files_of_its_own_is_compared_with_the_seed(made: Callable[..., Judged], tmp_path: Path) -> None:
@@ -317,4 +317,5 @@ def test_the_problems_of_the_bundled_recipes_can_be_read(name: str, monkeypatch:
     """One is a link to the other's; none needs what programs need."""
     monkeypatch.setattr(sys, "path", [*sys.path])
     task = load(name)
-    assert load_problem(task.folder, task.evaluator.settings["problem"]).read(task.parameters).classes == 10
+    module = load_module(task.folder, task.evaluator.settings["problem"])
+    assert read_data(module, task.parameters).classes == 10

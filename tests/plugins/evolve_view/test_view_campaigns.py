@@ -37,6 +37,14 @@ def test_the_list_has_task_best_programs_and_strategy_of_each(browse, home):
     assert page.index("three") < page.index("two") < page.index("one")
 
 
+def test_a_noisy_best_is_the_mean_of_its_evaluations_with_their_error(browse, tmp_path):
+    written = Written(tmp_path, number_task(deterministic=False))
+    written.seed(5.0)
+    written.again(1, 4.0)
+    written.campaign.close()
+    assert "number 4.5 ± 0.5 nearness" in read(browse, tmp_path, "/")
+
+
 def test_a_log_that_cannot_be_read_is_a_line(browse, home):
     (home / "archive" / "campaigns" / "torn.db").write_bytes(b"no database")
     assert "torn cannot be read:" in read(browse, home, "/")

@@ -85,18 +85,22 @@ def test_a_band_lies_below_its_line_and_two_series_are_named() -> None:
     assert [told for told in texts(made) if told in ("islands", "random")] == ["islands", "random"]
 
 
-def test_levels_are_in_the_legend_and_a_far_one_has_no_line() -> None:
+def test_levels_are_named_at_their_ends_and_a_far_one_has_no_line() -> None:
     levels = (Reference(2.5, "anchor"), Reference(1.0, "seed"), Reference(99.0, "bound"))
     made = draw(Series("best", [0, 1], [1.0, 2.0]), levels=levels)
-    told = texts(made)
-    assert told[told.index("best") : told.index("best") + 4] == [
-        "best",
-        "above: bound",
-        "anchor",
-        "seed",
-    ]
-    lines = [each for each in parsed(made).iter(f"{SVG}line") if each.get("class") == "s-level"]
-    assert len(lines) == 3 + 2
+    named = {each.text: (each.get("x"), float(each.get("y") or 0)) for each in parsed(made).iter(f"{SVG}text")}
+    assert "best" not in named
+    lines = {float(each.get("y1") or 0) for each in parsed(made).iter(f"{SVG}line") if each.get("class") == "s-level"}
+    assert lines == {named["anchor"][1] + 4, named["seed"][1] + 4}
+    assert named["anchor"][0] == named["seed"][0] == named["above: bound"][0] == "708"
+    assert named["above: bound"][1] < named["anchor"][1] < named["seed"][1]
+
+
+def test_names_of_levels_never_stand_in_one_another() -> None:
+    levels = tuple(Reference(value, f"{value}") for value in (1.0, 1.001, 1.002))
+    made = draw(Series("best", [0, 1], [1.0, 2.0]), levels=levels)
+    named = {each.text: float(each.get("y") or 0) for each in parsed(made).iter(f"{SVG}text")}
+    assert named["1.0"] - 14 >= named["1.001"] >= named["1.002"] + 14
 
 
 @pytest.mark.parametrize(
@@ -170,11 +174,11 @@ def test_a_single_line_needs_no_name() -> None:
 
 
 def test_names_that_do_not_fit_stand_in_the_next_row_and_long_ones_are_cut() -> None:
-    series = [Series(name, [0, 1], [0, 1]) for name in ("first", "second")]
+    series = [Series(name, [0, 1], [0, 1]) for name in ("first", "second one")]
     made = draw(*series, levels=(Reference(0.5, "a name that is too long for the paper"),), width=180)
     rows = {each.text: each.get("y") for each in parsed(made).iter(f"{SVG}text")}
-    assert rows["first"] == rows["second"] == "36"
-    assert rows["a name that is too …"] == "54"
+    assert (rows["first"], rows["second one"]) == ("36", "54")
+    assert [name for name in rows if name and name.endswith("…")] == ["a name that is too…"]
 
 
 def test_lines_differ_without_colours() -> None:

@@ -3,6 +3,7 @@
 import pytest
 
 from evolve.report import Best, Point
+from evolve.stop import Target, any_of
 from evolve.types import Outcome, Paused
 from evolve_view.figures import draw_curve
 from tests.plugins.evolve_view.hostile import text_of
@@ -103,8 +104,8 @@ def test_a_campaign_without_a_record_opens(browse, tmp_path):
 def test_the_curve_is_drawn_against_what_was_spent_with_seed_and_anchors(browse, looked_at, against, end):
     page = read(browse, looked_at, f"/c/number?x={against}")
     assert f"best so far: {end}" in page
-    assert "Early: 3" in page
-    assert "seed: 5" in page
+    assert "Later 2025 8" in page
+    assert "seed 5" in page
 
 
 def test_a_curve_against_something_else_is_refused(browse, looked_at):
@@ -114,9 +115,20 @@ def test_a_curve_against_something_else_is_refused(browse, looked_at):
 def test_the_best_of_a_noisy_task_is_drawn_with_its_limits():
     best = Best("number/1", 1, "program", 5.0, 0.1, 4, False, "strict", "witnessed", 5.0, 0.0, False, ())
     points = (Point(1, 0, 0.0, 0, 0, 0.0, 5.0, True), Point(1, 4, 2.0, 0, 0, 0.0, 5.0, True))
-    figure = draw_curve(points, best, number_task(deterministic=False, anchors=()), "seconds")
+    figure = draw_curve(points, best, number_task(deterministic=False, anchors=()), any_of([]), "seconds")
     assert [(one.marks, list(one.x)) for one in figure.series] == [(False, [0.0, 2.0]), (True, [0.0])]
     assert (figure.levels[-1].low, figure.levels[-1].high) == (4.8, 5.2)
+
+
+def test_seed_hardest_anchor_and_target_are_the_lines_of_a_curve():
+    best = Best("number/1", 1, "program", 5.0, 0.0, 1, False, "strict", "witnessed", 4.0, 1.0, True, ())
+    task = number_task()
+    figure = draw_curve((), best, task, any_of([Target(7.5, task.fitness)]))
+    assert [(line.value, line.name) for line in figure.levels] == [
+        (4.0, "seed 4"),
+        (8.0, "Later 2025 8"),
+        (7.5, "target 7.5"),
+    ]
 
 
 def test_a_campaign_that_grows_is_seen_to(browse, tmp_path):
