@@ -24,7 +24,7 @@ from evolve.report.best import Kept, KeptLine, Ratio
 from evolve.report.best import kept as what_is_kept
 from evolve.sandbox.output import brief, one_line
 from evolve.stop import spelled
-from evolve.types import Fitness, Outcome, Trust
+from evolve.types import Fitness, Outcome, Task, Trust
 
 Facts = list[tuple[str, str]]
 """Labels and texts."""
@@ -144,6 +144,14 @@ def missed(line: MissedLine) -> str:
     return f"{line.metric} {line.value:.6g}, wanted {' and '.join(bounds)}"
 
 
+def promotion(task: Task, *, certified: bool, better: bool, promoted: bool) -> str:
+    """Returns whether a program is promoted: by its held-out cases, or where the task's answer is one proven object, by a proof of a value better than
+    the seed's."""
+    if task.promotion == "certificate":
+        return "yes, by its certificate" if certified and better else "no"
+    return "yes" if promoted else "no"
+
+
 def held_out(best: Best, wanted: Sequence[str], fitness: Fitness) -> str:
     """Formats a line for each case that was measured, and what follows from them."""
     found = [line for line in best.cases if line.case in wanted]
@@ -179,6 +187,18 @@ def kept(found: Kept) -> str:
     }
     # Where most of the gain is gone, naming the cases that lost it would name nearly all.
     return told[found.verdict] + (_lost_cases(found) if found.verdict == "holds" else "")
+
+
+def kept_on_average(found: Kept) -> str:
+    """Formats what is kept without the cases, where these stand beside it."""
+    left = share(found.share or 0.0)
+    told = {
+        "holds": f"held-out cases keep {left} of the gain on average",
+        "shrinks": f"most of the gain is gone on held-out cases: {left} of it is left on average",
+        "gone": "all of the gain is gone on held-out cases: on average the program is no better than the seed there",
+        None: f"{len(found.lines)} of {counted(found.wanted, 'held-out case')} measured",
+    }
+    return told[found.verdict]
 
 
 def _lost_cases(found: Kept) -> str:

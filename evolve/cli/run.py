@@ -20,7 +20,7 @@ from evolve.cli.progress import RecordWatch, print_warnings, watch_campaign
 from evolve.config import Settings
 from evolve.engine import Ending, OpenRun, RunRequest, Unwatched, Watch, open_run
 from evolve.engine.members import Members
-from evolve.log import Log, writer
+from evolve.log import writer
 from evolve.plugins import Plugins, load
 from evolve.report import RecordLine
 from evolve.run_options import RunOptions, plan_more, plan_new
@@ -29,8 +29,8 @@ from evolve.types import EvolveError
 _SLOW_SECONDS = 1.0
 """Seconds of a check of models until a person is told; a server that loads a model may need minutes."""
 
-_FAILED_EVENTS = 20
-"""Events that the log of a campaign whose seed failed may have."""
+_FAILED_BYTES = 1 << 20
+"""Size of the log of a campaign whose seed failed, at most."""
 
 
 def _only_one(_: click.Context, __: click.Parameter, files: tuple[str, ...]) -> str | None:
@@ -131,16 +131,16 @@ def replace_failed(request: RunRequest, *, named: bool) -> RunRequest:
 
 def _has_failed(path: Path, request: RunRequest) -> bool:
     try:
-        with Log.open(path, readonly=True) as log:
-            # A longer log is not read: a seed that fails ends a campaign within a few events.
-            if log.count() > _FAILED_EVENTS:
-                return False
-        with Campaign.open(str(path), request.plugins, request.home) as campaign:
+        # A larger log is not read: a seed that fails ends a campaign within a few events.
+        if path.stat().st_size > _FAILED_BYTES:
+            return False
+        # For writing, since a reader leaves files beside the log.
+        with Campaign.open(str(path), request.plugins, request.home, readonly=False) as campaign:
             state, spent = campaign.state, campaign.state.progress
             failed = bool(state.seed_record) and not state.seed_values
             same = campaign.task.name == request.task.name
             return same and failed and not (spent.programs or spent.calls or spent.tokens or spent.money)
-    except EvolveError:
+    except (EvolveError, OSError):
         # What cannot be read may be of worth to somebody.
         return False
 
