@@ -172,7 +172,7 @@ class Context:
     the one that the campaign's settings name, else the same; raises `ConfigError` where there is none. `templates` replace those of the engine's prompts, by name; `sections` are what plugins add to
     every prompt of this selection, and `prompt_tokens` is how long one may be. `quarantined` are the programs that were ruled out when the
     step was asked: nothing is told of them. `best` is the record of the best program then, 0 for none, and `rivals` how many steps on the same
-    parent were under way. `derived` keeps what was made of the records that this task has evaluated."""
+    parent were under way. A prompt shows times where it is `timed`: in a `--deterministic` campaign they would make each run ask other questions. `derived` keeps what was made of the records that this task has evaluated."""
 
     task: Task
     history: History
@@ -187,6 +187,7 @@ class Context:
     quarantined: Set[ProgramId] = frozenset()
     best: RecordId = 0
     rivals: int = 0
+    timed: bool = True
     derived: BoundedCache = field(default_factory=BoundedCache)
 
 

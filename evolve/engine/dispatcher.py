@@ -240,6 +240,7 @@ class Dispatcher:
             quarantined=state.steps[asked.step].quarantined,
             best=state.steps[asked.step].best,
             rivals=state.steps[asked.step].rivals,
+            timed=not self._campaign.settings.deterministic,
             derived=state.derived,
         )
         pool = self._calling if action.selection.model else self._computing

@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
+from types import MappingProxyType
 
 from evolve.prompts.prompt_context import Subject, format_effect
 from evolve.prompts.quoting import (
@@ -263,11 +264,12 @@ def _times(count: int) -> str:
     return "once" if count == 1 else f"{count} times"
 
 
-def format_outcome(history: History, record: Record) -> str:
-    """Returns how a proposal without a score ended. An idea whose program ran out of time is not refuted, and the words say so."""
+def format_outcome(history: History, record: Record, limits: Mapping[str, float] = MappingProxyType({})) -> str:
+    """Returns how a proposal without a score ended; `limits` are those of the stages in seconds. An idea whose program ran out of time is not
+    refuted, and the words say so."""
     evaluation = record.evaluation
     if evaluation.outcome is Outcome.TIMED_OUT:
-        limit = evaluation.limit or evaluation.seconds
+        limit = evaluation.limit or limits.get(evaluation.stage, 0.0)
         return f"no score: it ran out of time{f' after {limit:.3g} s' if limit else ''}; the idea may be good in a faster program"
     message = quote_inline(find_message(history, record), _WORDS)
     end = _ENDS.get(evaluation.outcome, evaluation.outcome.value)
@@ -287,7 +289,8 @@ def find_message(history: History, record: Record) -> str:
 def _format_end(subject: Subject, record: Record) -> str:
     """Formats the outcome of a proposal without a score that can be compared."""
     former = record.program is not None and not subject.history.is_current(record.id)
-    return FORMER if former else format_outcome(subject.history, record)
+    limits = {stage.name: stage.limit for stage in subject.task.stages}
+    return FORMER if former else format_outcome(subject.history, record, limits)
 
 
 # Programs
@@ -311,7 +314,7 @@ def draft_parent(subject: Subject) -> SectionDraft:
 def _format_time(subject: Subject, record: Record) -> str:
     """Formats the time that a successful evaluation took, of the time that it has."""
     evaluation = record.evaluation
-    if evaluation.fitness is None or evaluation.seconds <= 0:
+    if not subject.context.timed or evaluation.fitness is None or evaluation.seconds <= 0:
         return ""
     most = sum(stage.limit for stage in subject.task.stages)
     return f" Its evaluation took {evaluation.seconds:.2g} s of at most {most:g} s."

@@ -86,7 +86,7 @@ def test_an_idea_says_what_it_changed_and_where_it_led() -> None:
     scene.add(with_block(NEAREST), replace(scored(scene.task, 1.0), violation=0.5), "diff", (1,), "Cheat a bit.")
     scene.add(with_block(NEAREST + "\n"), 16.0, "diff", (1,), "Go back.")
     scene.add(with_block(NEAREST), failed(Outcome.SCREENED, words), "diff", (1,), "Smaller steps.")
-    slow = replace(failed(Outcome.TIMED_OUT, ""), seconds=20.0)
+    slow = replace(failed(Outcome.TIMED_OUT, ""), stage="evaluate", seconds=19.0)
     scene.add(with_block(NEAREST + "\n\n"), slow, "diff", (1,), "Try all orders.")
     assert ideas(scene) == [
         "- Program 5, from 1 (`diff`): “Try all orders.” Result: no score: it ran out of time after 20 s; the idea may be good in a faster program.",
@@ -200,6 +200,8 @@ def test_a_parent_says_the_time_that_it_took() -> None:
     number = scene.add(with_block(NEAREST), replace(scored(scene.task, 5.0), seconds=3.25), "diff", (1,))
     status = sections.draft_parent(about(scene, Selection("diff", parents=(number,)))).words["status"]
     assert status == "Score 5 (milliseconds 3). Its evaluation took 3.2 s of at most 22 s."
+    untimed = Subject(False, Selection("diff", parents=(number,)), replace(scene.context(), timed=False), 24_000)
+    assert sections.draft_parent(untimed).words["status"] == "Score 5 (milliseconds 3)."
 
 
 def test_feedback_is_always_there_in_short_at_least() -> None:
