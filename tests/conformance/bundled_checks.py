@@ -17,6 +17,8 @@ def assert_passes(name: str) -> None:
     if lacking:
         pytest.skip(f"{name} needs {lacking}")
     result = check(task, 2)
+    assert result.passed == all(finding.verdict != "failed" for finding in result.findings)
+    assert all(finding.remedy for finding in result.findings if finding.verdict in ("warned", "failed"))
     assert {each.tried: each.happened for each in result.findings if each.verdict == "failed"} == {}
 
 
