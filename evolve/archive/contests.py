@@ -389,14 +389,10 @@ class Contests:
         kept = len(order) - len(order) // 2
         founders = [islands[number].best() for number in order[:kept]]
         for turn, number in enumerate(order[kept:]):
+            islands[number].clear(since=len(self.evidence))
             founder = founders[turn % kept]
-            self.rearrange(number, () if founder is None else (founder,))
-
-    def rearrange(self, number: int, programs: Sequence[int]) -> None:
-        """Gives an island to these programs, and to no others."""
-        self.islands[number].clear(since=len(self.evidence))
-        for program in programs:
-            self._settle_on(program, number)
+            if founder is not None:
+                self._settle_on(founder, number)
 
     def _settle_on(self, program: int, number: int) -> None:
         """Lets a program claim a place on an island that is not its own, under the same rule as any other."""

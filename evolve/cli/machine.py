@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 import click
 
+from evolve import wording
 from evolve.cli.output import say
 from evolve.devices.inventory import find_gpus, usable
 from evolve.devices.leases import EVERYTHING, Grant, parse
@@ -49,4 +50,4 @@ def grant_devices(words: Sequence[str]) -> Grant:
 
 def format_time(seconds: float) -> str:
     """Returns a time that may be long: `25 min 3 s`, or `1.5 s`."""
-    return duration(seconds) if seconds >= 60 else f"{seconds:.3g} s"
+    return duration(seconds) if seconds >= 60 else wording.seconds(seconds)

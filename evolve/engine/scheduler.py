@@ -186,7 +186,9 @@ class Scheduler:
         """Returns the strategy's proposal. Where it wants a model and all of them are busy, workers that would idle may have a proposal that needs
         none; a budget in programs is not spent on that."""
         operators = self._operators()
-        action = self._ask_strategy(operators) if operators else None
+        if not any(free.models or not self._needs_model(name) for name in operators):
+            return None
+        action = self._ask_strategy(operators)
         if not (isinstance(action, Propose) and self._needs_model(action.selection.operator)):
             return action
         with_model = self._with_model(action, free)

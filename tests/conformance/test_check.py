@@ -1,6 +1,5 @@
 """Facts about checking a task with real judge processes."""
 
-import importlib.util
 import json
 from contextlib import closing
 from dataclasses import replace
@@ -13,7 +12,6 @@ import evolve.task
 from evolve.conformance import Conformance, check
 from evolve.conformance.check import check_noise, check_prediction, check_verifier
 from evolve.conformance.impostors import limit_stages
-from evolve.devices.inventory import find_gpus
 from evolve.evaluation import Description, LocalExecutor, Report
 from evolve.types import Evaluation, Outcome, Stage, Task, TaskError, TextId
 
@@ -285,23 +283,6 @@ def test_made_up_programs_are_given_less_time(circle_task) -> None:
     named = limit_stages(circle_task, Description(stages=("evaluate", "full")), 3.0)
     assert named.stages == (Stage("evaluate", 3.0), Stage("full", 3.0))
     assert limit_stages(named, Description(stages=("evaluate",)), 5.0).stages == (Stage("evaluate", 3.0),)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", evolve.task.list_bundled())
-def test_every_task_that_comes_with_the_engine_passes(name: str) -> None:
-    """So a user's copy begins as one that does."""
-    lacking = lacks(evolve.task.load(name))
-    if lacking:
-        pytest.skip(f"{name} needs {lacking}")
-    result = found(name)
-    assert told(result, "failed") == {}
-
-
-def lacks(task: Task) -> str:
-    """What this machine would need for a task; empty where it has all."""
-    modules = [module for module in task.limits.preload if importlib.util.find_spec(module.partition(".")[0]) is None]
-    return ", ".join(modules) or ("a GPU" if task.limits.grants.gpu and not find_gpus() else "")
 
 
 TWO = {"centres": [["1/4", "1/2"], ["3/4", "1/2"]], "radii": ["1/4", "1/4"], "sum": "1/2"}
