@@ -11,7 +11,7 @@ from evolve import prompts
 from evolve.campaign import Campaign, stream
 from evolve.campaign.settings import budget_of, operators_of
 from evolve.campaign.spending import CostEstimate, ModelEstimate, estimate_costs
-from evolve.cli.output import facts, flat, quote
+from evolve.cli.output import facts, flat, quote_section
 from evolve.engine import RunRequest
 from evolve.engine.proposals import add_prompts
 from evolve.models.prices import Cost
@@ -153,6 +153,10 @@ def _format_paid(line: ModelEstimate) -> str:
 
 
 def format_prompt(preview: CostPreview) -> str:
-    """Returns the prompt for a person: each message under its role, word for word."""
-    turns = (f"{message.role}\n{quote(message.text, _WHOLE_PROMPT)}" for message in preview.prompt.messages)
-    return "\n\n".join((f"a first prompt, of operator {preview.operator}", *turns))
+    """Returns the prompt for a person, section by section and word for word."""
+    parts = (
+        quote_section(f"{message.role}: {section.name}", section.text, _WHOLE_PROMPT)
+        for message in preview.prompt.messages
+        for section in message.sections
+    )
+    return "\n\n".join((f"a first prompt, of operator {preview.operator}", *parts))

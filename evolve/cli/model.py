@@ -24,6 +24,7 @@ from evolve.cli.output import (
     json_option,
     one_line,
     quote,
+    quote_section,
     say,
     table,
 )
@@ -259,14 +260,10 @@ def _format_call(whole: WholeCall) -> str:
         ("error", quote(line.error) if line.error else ""),
     ]
     parts = [facts((label, text) for label, text in rows if text)]
-    parts += [_format_block(f"{said.role}: {said.name}", said.text) for said in whole.prompt]
-    parts += [_format_block("thinking", whole.thinking)] if whole.thinking else []
-    parts += [] if line.error or not whole.prompt else [_format_block("reply", whole.reply)]
+    parts += [quote_section(f"{said.role}: {said.name}", said.text) for said in whole.prompt]
+    parts += [quote_section("thinking", whole.thinking)] if whole.thinking else []
+    parts += [] if line.error or not whole.prompt else [quote_section("reply", whole.reply)]
     return "\n\n".join(parts)
-
-
-def _format_block(head: str, text: str) -> str:
-    return f"--- {one_line(head)} ({len(text):,} characters)\n{quote(text)}"
 
 
 def _export(log: Log, path: Path, *, as_json: bool) -> None:

@@ -14,6 +14,7 @@ from typing import IO, Any
 
 import click
 
+from evolve import wording
 from evolve.cli.options import debug_option as debug_option
 from evolve.cli.options import json_option as json_option
 from evolve.sandbox import output as sandbox_output
@@ -21,6 +22,7 @@ from evolve.sandbox.output import BLANK, MARK
 from evolve.sandbox.output import brief as brief
 from evolve.sandbox.output import harmless as harmless
 from evolve.sandbox.output import one_line as one_line
+from evolve.types import estimate_tokens
 
 CELL = 1000
 """Characters of a table's cell."""
@@ -141,3 +143,9 @@ def flat(tree: Mapping[str, Any], prefix: str = "") -> list[tuple[str, str]]:
 def quote(text: str, most: int = QUOTE) -> str:
     """Returns a program's words, each line behind a mark that no line of ours has, cut after `most` characters."""
     return sandbox_output.quoted(brief(text, most))
+
+
+def quote_section(name: str, text: str, most: int = QUOTE) -> str:
+    """Returns a part of a prompt, or an answer, under its name and the tokens that it takes about."""
+    tokens = wording.counted(estimate_tokens(text), "token")
+    return f"--- {one_line(name)} (about {tokens})\n{quote(text, most)}"

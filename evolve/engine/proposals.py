@@ -250,7 +250,7 @@ class Screening:
         if known is None:
             return ""
         alike = "" if known == program.id else " (but for spacing and comments)"
-        return f"duplicate of a program that was proposed before{alike}"
+        return f"duplicate of {self.neighbours.describe(known)[0]}{alike}"
 
     def fingerprint(self, program: Program, family: Family) -> tuple[Fingerprint, str]:
         """Returns a child's fingerprint, and the reason where it is too near to another program of its island; where it is not, it is
@@ -380,7 +380,7 @@ class Neighbours:
         # alone says the same in every run.
         under_way, record = self._under_way.get(key), self._campaign.log.first_record(ProgramId(key))
         if record:
-            return f"record {record}", under_way or self._campaign.state.reader.program(ProgramId(key))
+            return f"program {record}", under_way or self._campaign.state.reader.program(ProgramId(key))
         if under_way is not None:
             return "a program that is being evaluated", under_way
         return "a program that was proposed before", None

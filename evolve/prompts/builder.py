@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from evolve.prompts import sections, task_sections
 from evolve.prompts.prompt_context import REFLECTS, Subject
-from evolve.prompts.quoting import excerpt, fence_text
+from evolve.prompts.quoting import excerpt, fence_text, path_name
 from evolve.prompts.task_sections import has_blocks
 from evolve.prompts.templates import FORMS, PromptTemplate, find_template, split_layout
 from evolve.prompts.trimming import SectionDraft, choose_forms, join_items
@@ -133,6 +133,7 @@ def _fill_words(kind: str, subject: Subject) -> dict[str, str]:
         "number": str(subject.parent),
         "others_names": " and ".join(others),
         "inside": ", from the lines that may change," if marked else "",
+        "path": path_name(next((path for path in seed.files if has_blocks(seed, path)), next(iter(seed.files)))),
         "advice": "" if kind == "sample" else _advise(subject),
     }
 

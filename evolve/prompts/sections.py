@@ -37,7 +37,7 @@ RULED_OUT = (
     "- Some programs were ruled out, whatever their scores: a score counts where it comes from what the task asks for."
 )
 """All that is said of quarantined programs. How one was found out is nothing to learn from."""
-_WORDS = 400
+_WORDS = 280
 _FIRST = 4000
 """Characters of a feedback in which its message is looked for."""
 _ROWS, _COLUMNS = 12, 12
@@ -52,6 +52,8 @@ _COMPARED = 250_000
 """Pairs of lines that are compared at most; a larger change is only counted."""
 _SHORTER = 0.7
 """Another program is shown by its difference from the parent where that is so much shorter than the program."""
+_REPEATS = ("duplicate of ", "not novel: ")
+"""Beginnings of the reasons against programs that the search has already; the idea is worth a line."""
 _ENDS = {
     **{outcome: outcome.value.replace("_", " ") for outcome in FAILURES},
     Outcome.SCREENED: "not evaluated",
@@ -128,13 +130,12 @@ def _find_best(subject: Subject, case: str) -> tuple[RecordId, float] | None:
 
 
 def _numbers(subject: Subject, record: RecordId) -> Mapping[str, float]:
-    """Returns the cases and metrics of a record, and the descriptors where the task has axes."""
+    """Returns the cases and metrics of a record."""
     evaluation = subject.history.record(record).evaluation
     if not subject.history.is_current(record):
         return {}
-    descriptors = evaluation.descriptors if subject.task.axes else {}
     cases = {name: subject.task.fitness.shown(value) for name, value in evaluation.cases.items()}
-    return {**cases, **descriptors, **evaluation.metrics}
+    return {**cases, **evaluation.metrics}
 
 
 def _format_best(subject: Subject, best: tuple[RecordId, float] | None) -> str:
@@ -199,18 +200,19 @@ def draft_ideas(subject: Subject) -> SectionDraft:
 
 
 def _name_idea(subject: Subject, number: RecordId) -> str:
-    """Returns the words of a proposal's thought, by which equal ideas are found; empty for an answer without a program."""
-    if not subject.known.program_key(number):
+    """Returns the words of a proposal's thought, by which equal ideas are found; empty for an answer without a program, but for a duplicate, which
+    has its idea."""
+    record = subject.history.record(subject.known.proposal(number))
+    if not record.program and not find_message(subject.history, record).startswith(_REPEATS):
         return ""
-    thought = subject.history.record(subject.known.proposal(number)).thought
-    return " ".join(re.findall(r"\w+", thought.casefold())) or str(number)
+    return " ".join(re.findall(r"\w+", record.thought.casefold())) or str(number)
 
 
 def _format_unusable(subject: Subject, records: Sequence[RecordId]) -> str:
     """Formats the answers without a program as one line, with the reason of the newest."""
     if not records:
         return ""
-    reason = quote_inline(subject.history.record(max(records)).thought, _WORDS)
+    reason = quote_inline(find_message(subject.history, subject.history.record(max(records))), _WORDS)
     return f"- Answers that could not be used: {len(records)}, the latest because: {reason}"
 
 

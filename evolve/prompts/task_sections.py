@@ -116,7 +116,7 @@ def _describe_scores(subject: Subject) -> Iterator[str]:
         yield f"{_format_bounds(constraint)} A program that violates this is never the best."
     if task.axes:
         names = ", ".join(f"{axis.name} ({axis.low:g} to {axis.high:g})" for axis in task.axes)
-        yield f"The search keeps good programs for different values of: {names}."
+        yield f"The search keeps good programs that differ in {names}; these are no part of the score."
 
 
 def _seed_score(history: History) -> float | None:
@@ -135,8 +135,8 @@ def _format_bounds(constraint: Constraint) -> str:
 
 
 def _describe_evaluation(task: Task) -> Iterator[str]:
-    if task.entry:
-        yield f"The evaluator calls functions of the module `{task.entry}`: keep their names, their arguments, and what they return."
+    if any(path.rpartition(".")[0] == task.entry.replace(".", "/") for path in task.seed.files):
+        yield f"The evaluator calls the module `{task.entry}` as described above, or as the initial program shows: keep the names, arguments and results of what it calls."
     if task.parameters:
         yield f"Parameters: {', '.join(f'{name} = {_format_value(value)}' for name, value in task.parameters.items())}."
     if task.held_out:

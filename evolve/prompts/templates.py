@@ -31,13 +31,13 @@ _STABLE = ("task", "rules", "context", "sections")
 _TOLD = (*ITEMS[2:], "parent", *FORMS)
 SECTIONS = frozenset({*_STABLE, *_TOLD})
 """Placeholders that stand for a whole section: each on a line of its own."""
-_WORDS = ("number", "inside", "others_names", "advice", "most")
+_WORDS = ("number", "inside", "path", "others_names", "advice", "most")
 PLACES: Mapping[str, frozenset[str]] = {
     "system": frozenset(_STABLE),
     **{kind: frozenset({*_TOLD, *_WORDS}) for kind in KINDS},
     "task": frozenset({"name", "brief"}),
     **{name: frozenset({"items", "number"}) for name in ITEMS},
-    **{name: frozenset({"number", "inside"}) for name in FORMS},
+    **{name: frozenset({"number", "inside", "path"}) for name in FORMS},
     "parent": frozenset({"number", "status", "changeable", "program"}),
     "repair": frozenset({"reason"}),
 }

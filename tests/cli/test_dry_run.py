@@ -144,6 +144,6 @@ def test_the_prompt_is_shown_word_for_word_as_a_quotation(length: int):
     """However long it is; what a terminal would obey is made harmless."""
     words = Prompt((Message("system", (Section("task", "x" * length + "\x1b[2J"),)),))
     told = dry_run.format_prompt(dry_run.CostPreview("diff", words, ESTIMATE))
-    assert told.startswith("a first prompt, of operator diff\n\nsystem\n")
+    assert told.startswith("a first prompt, of operator diff\n\n--- system: task (about ")
     assert "│ " + "x" * length in told
     assert "\x1b" not in told

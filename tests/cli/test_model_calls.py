@@ -81,8 +81,8 @@ def test_a_step_is_shown_with_its_texts(call, told):
     shown = call("model", "calls", "--step", "1").stdout
     assert shown.splitlines()[0] == "call        0 of step 1, to propose"
     assert shown.endswith(
-        "--- system: rules (9 characters)\n  │ Be brief.\n\n--- user: task (8 characters)\n  │ Find it.\n\n"
-        "--- user: parent (21 characters)\n  │ def f():\n  │     return 1\n\n--- reply (5 characters)\n  │ x = 1\n"
+        "--- system: rules (about 3 tokens)\n  │ Be brief.\n\n--- user: task (about 2 tokens)\n  │ Find it.\n\n"
+        "--- user: parent (about 6 tokens)\n  │ def f():\n  │     return 1\n\n--- reply (about 2 tokens)\n  │ x = 1\n"
     )
     both = call("model", "calls", "--step", "2").stdout
     assert both.count("--- user: task") == 2

@@ -33,7 +33,7 @@ def test_what_a_person_added_is_a_neighbour(scene):
     action = Import(added.id, 2)
     scene.settle_work([scene.jobs.addition(ask(scene, action), action)])
     (reason,) = scene.step(text({20: "c", 41: "d"}), island=2)
-    assert reason.startswith("not novel: it is near to record 2, ")
+    assert reason.startswith("not novel: it is near to program 2, ")
     assert scene.step(text({20: "c", 41: "d"}), island=1) == [""]
 
 
@@ -84,5 +84,5 @@ def test_a_neighbour_that_has_settled_is_named_by_its_record_at_once(scene):
     remember, scene.recorder.release_durable = scene.recorder.release_durable, lambda: None
     scene.step(text({20: "c", 40: "d"}))
     (reason,) = scene.step(text({20: "c", 41: "d"}))
-    assert reason.startswith("not novel: it is near to record 2, ")
+    assert reason.startswith("not novel: it is near to program 2, ")
     remember()

@@ -5,8 +5,6 @@ from screening_fakes import LINES, Oracle, long_task, text
 
 from evolve.types import EditError, ModelDown, ModelError, ModelGone, Unaffordable
 
-DUPLICATE = "duplicate of a program that was proposed before"
-
 
 @pytest.fixture
 def scene(play, tmp_path):
@@ -21,7 +19,7 @@ def both(first: str, second: str) -> str:
 
 def near(record: int) -> str:
     """How the reason begins."""
-    return f"not novel: it is near to record {record}, at a distance of "
+    return f"not novel: it is near to program {record}, at a distance of "
 
 
 def test_without_a_threshold_everything_is_judged(play, tmp_path):
@@ -29,7 +27,7 @@ def test_without_a_threshold_everything_is_judged(play, tmp_path):
     scene = play(tmp_path, long_task())
     assert scene.step(text({3: "c"})) == [""]
     assert scene.step(text({3: "d"})) == [""]
-    assert scene.step(text({3: "d"})) == [DUPLICATE]
+    assert scene.step(text({3: "d"})) == ["duplicate of program 3"]
     assert list(scene.campaign.log.sketches()) == []
 
 
@@ -46,7 +44,7 @@ def test_a_child_may_be_near_to_its_parent(scene):
     assert scene.step(text({3: "c", 4: "d"}), parents=(2,)) == [""]
     assert scene.step(text({3: "c", 4: "e"}), parents=(2, 3)) == [""]
     (reason,) = scene.step(text({3: "c", 4: "f"}), parents=(1,))
-    assert reason.startswith("not novel: it is near to record ")
+    assert reason.startswith("not novel: it is near to program ")
 
 
 def test_numbers_of_a_parent_may_be_tuned(scene):
@@ -54,9 +52,9 @@ def test_numbers_of_a_parent_may_be_tuned(scene):
     assert scene.step(text({3: "1.5", 40: "c"})) == [""]
     assert scene.step(text({3: "2.5", 40: "c"}), parents=(2,)) == [""]
     assert scene.step(text({3: "3.5", 40: "c"}), parents=(2,)) == [""]
-    assert scene.step(text({3: "3.5", 40: "c"}), parents=(2,)) == [DUPLICATE]
+    assert scene.step(text({3: "3.5", 40: "c"}), parents=(2,)) == ["duplicate of program 4"]
     (reason,) = scene.step(text({3: "4.5", 40: "c"}), parents=(1,))
-    assert reason == "not novel: it is near to record 2, at a distance of 0, and 0.05 is wanted"
+    assert reason == "not novel: it is near to program 2, at a distance of 0, and 0.05 is wanted"
 
 
 def test_only_what_a_model_writes_is_held_against_its_neighbours(scene):
@@ -64,14 +62,14 @@ def test_only_what_a_model_writes_is_held_against_its_neighbours(scene):
     assert scene.step(both("c", "d"), by="alter") == [""]
     assert scene.step(both("c", "e"), by="alter") == [""]
     (reason,) = scene.step(both("c", "f"))
-    assert reason.startswith("not novel: it is near to record ")
+    assert reason.startswith("not novel: it is near to program ")
 
 
 def test_a_repair_may_be_near_to_what_failed_before(scene):
     """One word may be all that was wrong; it is a neighbour of others."""
     assert scene.step(both("c", "d")) == [""]
     assert scene.step(both("c", "e"), by="mend") == [""]
-    assert scene.step(both("c", "e"), by="mend") == [DUPLICATE]
+    assert scene.step(both("c", "e"), by="mend") == ["duplicate of program 3"]
 
 
 def test_islands_are_for_themselves(scene):
@@ -95,7 +93,7 @@ def test_children_of_one_step_are_compared_with_each_other(scene):
     assert sorted(reasons) == sorted(
         [
             "",
-            f"{DUPLICATE} (but for spacing and comments)",
+            "duplicate of a program that is being evaluated (but for spacing and comments)",
             "not novel: it is near to a program that is being evaluated, at a distance of 0.0235, and 0.05 is wanted",
             "",
         ]
@@ -111,7 +109,7 @@ def test_two_that_are_under_way_are_compared_with_each_other(scene):
     assert [draft.refusal for _, (draft,) in tuned] == ["", "", ""]
     scene.settle(*one)
     reasons = [scene.reason(record) for step in tuned for record in scene.settle(*step)]
-    assert reasons == ["", DUPLICATE, f"{DUPLICATE} (but for spacing and comments)"]
+    assert reasons == ["", "duplicate of program 3", "duplicate of program 3 (but for spacing and comments)"]
 
 
 def test_a_campaign_has_the_last_word_on_the_threshold(play, tmp_path):
@@ -205,7 +203,7 @@ def test_nobody_is_asked_about_what_is_far_or_known(asking):
     """Each call costs."""
     oracle = Oracle()
     assert asking.step(text(dict.fromkeys(range(30), "g")), model=oracle) == [""]
-    assert asking.step(both("c", "d"), model=oracle) == [DUPLICATE]
+    assert asking.step(both("c", "d"), model=oracle) == ["duplicate of program 2"]
     assert asking.step(text(), model=oracle) == ["evolve.operators: no-op: it reads the same as its parent"]
     assert oracle.asked == []
 
@@ -235,7 +233,7 @@ class Meanwhile(Oracle):
 def test_what_settles_while_a_model_is_asked_is_compared_when_the_other_settles(asking):
     """Equal programs are evaluated once, near ones as the models say."""
     twin = Meanwhile(asking, both("c", "e"), "yes", "yes")
-    assert asking.step(both("c", "e"), model=twin) == [DUPLICATE]
+    assert asking.step(both("c", "e"), model=twin) == ["duplicate of program 3"]
     assert twin.reasons == [""]
     other = Meanwhile(asking, both("c", "f"), "yes", "yes")
     assert asking.step(both("c", "g"), model=other) == [""]
@@ -257,7 +255,7 @@ def test_a_child_whose_embedding_is_near_is_not_judged(embedding):
     assert embedding.step(text({3: "up"}), model=oracle) == [""]
     assert embedding.step(text({3: "level"}), model=oracle) == [""]
     (reason,) = embedding.step(text({3: "aslant"}), model=oracle)
-    assert reason == "not novel: it is near to record 2, with a cosine of 0.995, and less than 0.99 is wanted"
+    assert reason == "not novel: it is near to program 2, with a cosine of 0.995, and less than 0.99 is wanted"
     assert embedding.step(text({3: "aslant"}), model=oracle, island=1) == [""]
     assert embedding.step(text({3: "aslant", 9: "more"}), model=oracle, parents=(2,)) == [""]
     assert oracle.embedded[0].startswith("seed.py\nx0 = ")
@@ -269,7 +267,7 @@ def test_vectors_are_in_the_log(embedding):
     assert embedding.step(text({3: "up"}), model=oracle) == [""]
     embedding.again()
     (reason,) = embedding.step(text({5: "up"}), model=oracle)
-    assert "near to record 2, with a cosine of 1, " in reason
+    assert "near to program 2, with a cosine of 1, " in reason
     embedding.purposes = {"embed": "another"}
     assert embedding.again().step(text({5: "up"}), model=oracle) == [""]
 

@@ -87,10 +87,10 @@ def test_grants_and_stages_are_told() -> None:
         "The program runs in isolation, with 512 MiB of memory, 4 processor cores, 1.46484 KiB of files in its working folder, one GPU, "
         "a network of its own machine alone, no other programs to start." in text
     )
-    assert "for different values of: walls (0 to 26)." in text
+    assert "programs that differ in walls (0 to 26); these are no part of the score." in text
     assert "It is proven that no score can be better than 3.5." in text
     assert "The evaluator has what the parent left: circles." in text
-    assert "calls functions of the module" not in text
+    assert "The evaluator calls the module" not in text
 
 
 def test_context_files_stand_whole_or_by_name() -> None:
