@@ -134,8 +134,13 @@ def _fill_words(kind: str, subject: Subject) -> dict[str, str]:
         "others_names": " and ".join(others),
         "inside": ", from the lines that may change," if marked else "",
         "path": path_name(next((path for path in seed.files if has_blocks(seed, path)), next(iter(seed.files)))),
-        "advice": "" if kind == "sample" else _advise(subject),
+        "advice": _number_sample(subject) if kind == "sample" else _advise(subject),
     }
+
+
+def _number_sample(subject: Subject) -> str:
+    """Returns a number that tells equal requests apart: a mailbox, a recording and a server's cache answer an equal one with the answer before."""
+    return f"This request is made many times, each without memory of the others; it is number {len(subject.history) + subject.context.rivals}."
 
 
 def _advise(subject: Subject) -> str:
