@@ -269,11 +269,13 @@ def _times(count: int) -> str:
 def format_outcome(history: History, record: Record, limits: Mapping[str, float] = MappingProxyType({})) -> str:
     """Returns how a proposal without a score ended; `limits` are those of the stages in seconds. An idea whose program ran out of time is not
     refuted, and the words say so."""
-    evaluation = record.evaluation
+    evaluation, message = record.evaluation, quote_inline(find_message(history, record), _WORDS)
     if evaluation.outcome is Outcome.TIMED_OUT:
         limit = evaluation.limit or limits.get(evaluation.stage, 0.0)
-        return f"no score: it ran out of time{f' after {limit:.3g} s' if limit else ''}; the idea may be good in a faster program"
-    message = quote_inline(find_message(history, record), _WORDS)
+        after = f" after {limit:.3g} s" if limit else ""
+        return (
+            f"no score: it ran out of time{after}{message and ', ' + message}; the idea may be good in a faster program"
+        )
     end = _ENDS.get(evaluation.outcome, evaluation.outcome.value)
     failed = f"failed, {end}" if evaluation.outcome in FAILURES else end
     return f"{failed}{message and ': ' + message}"
