@@ -35,8 +35,9 @@ from evolve.types.codec import decode
 
 RECENT = 200
 """Number of the latest values of a stage that a relative threshold is taken from."""
-FEW = 10
-"""With fewer values than these a relative threshold lets everything pass."""
+FEW = 50
+"""With fewer values than these a relative threshold lets everything pass: a campaign of thirty calls of a model shall lose none of them to a
+share of what few programs have set."""
 OUTCOMES = tuple(Outcome)
 _CODES = {outcome: code for code, outcome in enumerate(OUTCOMES)}
 _NOTHING = Progress()

@@ -57,7 +57,7 @@ NOISE = "noise floor"
 class Step:
     """A step that was asked and has not settled as a whole: `settled` holds the indices of the children that have, `replies` what models
     have answered, by the call's index. `quarantined` are the programs that were ruled out when it was asked, `best` the record of
-    the best program then (0: none), `rivals` the number of other steps on the same parent that were under way."""
+    the best program then (0: none), `rivals` the number of other steps on the same parent that were asked of the same history."""
 
     asked: Asked
     quarantined: frozenset[ProgramId] = frozenset()
@@ -238,8 +238,9 @@ class State:
         if not isinstance(event.action, Propose) or not event.action.selection.model:
             return Step(event, self._ruled_out)
         best, parents = self.archive.best, event.action.selection.parents[:1]
-        under_way = (step.asked.action for step in self.steps.values())
-        rivals = sum(isinstance(each, Propose) and each.selection.parents[:1] == parents for each in under_way)
+        # Only what was asked of the same history would be asked in the same words.
+        equal = (step.asked.action for step in self.steps.values() if step.asked.after == event.after)
+        rivals = sum(isinstance(each, Propose) and each.selection.parents[:1] == parents for each in equal)
         return Step(event, self._ruled_out, 0 if best is None else best.record, rivals)
 
     def _reply(self, event: Replied) -> None:

@@ -197,7 +197,7 @@ def _apply_thresholds(task: Task, stage: Stage, evaluation: Evaluation, relative
     if not wanted or task.fitness.inside(evaluation.fitness) >= max(wanted):
         return evaluation
     least, bound = "at least" if task.fitness.direction == "max" else "at most", task.fitness.shown(max(wanted))
-    line = f"stage {stage.name!r} found a {task.fitness.name} of {evaluation.fitness:.12g}; the next stage wants {least} {bound:.12g}"
+    line = f"stage {stage.name!r} found a {task.fitness.name} of {evaluation.fitness:.6g}; the next stage wants {least} {bound:.6g}"
     if stage.top is not None and relative.get(stage.name) == max(wanted):
         line += f", the top {stage.top:.0%} of what it found before"
     feedback = f"{line}\n\n{evaluation.feedback}".strip()

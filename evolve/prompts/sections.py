@@ -37,7 +37,7 @@ RULED_OUT = (
     "- Some programs were ruled out, whatever their scores: a score counts where it comes from what the task asks for."
 )
 """All that is said of quarantined programs. How one was found out is nothing to learn from."""
-_WORDS = 280
+_WORDS = 400
 _FIRST = 4000
 """Characters of a feedback in which its message is looked for."""
 _ROWS, _COLUMNS = 12, 12
@@ -85,7 +85,7 @@ def _describe_standing(subject: Subject) -> Iterator[str]:
     if subject.fruitless:
         yield f"Proposals since then: {subject.fruitless}, none of them better."
     if subject.selection.why == STAGNATION:
-        yield "The search stands still. Small variations of what was tried will not help: change something that all ideas below leave as it is."
+        yield "The search stands still, and this request is for a larger change: change something that all ideas below leave as it is."
 
 
 def _draft_table(subject: Subject) -> Iterator[SectionPiece]:
@@ -111,8 +111,13 @@ def _draft_table(subject: Subject) -> Iterator[SectionPiece]:
 
 def _list_rows(subject: Subject) -> Sequence[RecordId]:
     """Returns the programs of the table: those with numbers, the parent first."""
-    wanted = (subject.parent, *subject.ancestors[:1], subject.best, *subject.partners, *subject.others, *subject.ideas)
-    able = (record for record in dict.fromkeys(wanted) if record and _numbers(subject, record))
+    wanted = (
+        subject.parent,
+        *subject.ancestors[:1],
+        *filter(None, (subject.best, *subject.partners, *subject.others, *subject.ideas)),
+    )
+    scored = (each for each in dict.fromkeys(wanted) if each == subject.parent or subject.known.score(each) is not None)
+    able = (record for record in scored if record and _numbers(subject, record))
     return list(islice(able, _ROWS))
 
 

@@ -3,7 +3,7 @@
 An elite of rank r whose program was a parent n times is drawn in proportion to 1 / (r (1 + n)), as in DGM
 (https://arxiv.org/abs/2505.22954) but by ranks, so that nothing depends on the scale of the fitness; a share of the draws is the best
 program's whatever was made of it. The first proposals are drafts: children of the seed, independent of one another, since the first idea
-decides much of what a short search finds. A search that stands still tries larger changes of any elite.
+decides much of what a short search finds. A search that stands still tries larger changes in turns with ordinary ones.
 
 The state is a fold over the events: how often each record was a parent, which pairs were crossed, and how long nothing was found."""
 
@@ -53,6 +53,7 @@ class ModelParents:
         self._drafted = 0
         self._best = (float("-inf"), 0.0)
         self._fruitless = 0
+        self._was_larger = False
 
     def tell(self, event: Event) -> None:
         """Folds one event at constant cost."""
@@ -60,6 +61,7 @@ class ModelParents:
             case Asked(action=Propose(selection=selection)) if selection.model and selection.parents:
                 self._asked[selection.parents[0]] += 1
                 self._drafted += selection.why == DRAFT
+                self._was_larger = selection.why == STAGNATION
                 if len(selection.parents) > 1:
                     self._crossed.add(frozenset(selection.parents[:2]))
             case Settled(record=record) if not record.origin.case:
@@ -84,23 +86,23 @@ class ModelParents:
         if self._seed and self._drafted < self._drafts:
             return DRAFT
         overdue = self._stagnation and self._fruitless >= self._stagnation
-        return STAGNATION if overdue and (self._fruitless - self._stagnation) % 2 == 0 else ""
+        # In turns with ordinary ones, which tune what there is.
+        return STAGNATION if overdue and not self._was_larger else ""
 
     def list_elites(self, view: View) -> list[Elite]:
-        """Returns the best elites of all islands, one of each program, the best first."""
+        """Returns the best elites of all islands, one of each program, the best first; the seed only where there is nothing else. Drafts begin from it."""
         every = sorted(view.archive.elites(), key=lambda elite: (elite.violation, -elite.fitness, elite.record))
         found: dict[ProgramId, Elite] = {}
         for elite in every:
             found.setdefault(elite.program, elite)
-        return list(islice(found.values(), PROMISING))
+        able = [elite for elite in found.values() if elite.record != self._seed]
+        return able[:PROMISING] or list(found.values())
 
     def draw_parent(self, elites: Sequence[Elite], rng: Generator) -> RecordId:
         """Draws a parent by the law of the reason; `elites` as `list_elites` returns them, at least one."""
         if self.reason == DRAFT:
             return self._seed
-        if self.reason == STAGNATION:
-            return elites[int(rng.integers(len(elites)))].record
-        if rng.random() < self._best_share:
+        if self.reason != STAGNATION and rng.random() < self._best_share:
             return elites[0].record
         weights = [1 / (rank * (1 + self._asked[elite.record])) for rank, elite in enumerate(elites, 1)]
         return sample_in_proportion(elites, weights, 1, rng)[0].record

@@ -73,7 +73,7 @@ def test_the_threshold_is_the_share_of_what_had_settled_when_the_program_was_ask
     """With few values everything passes; a step that runs again hands over the same number."""
     task = dataclasses.replace(circle_task, stages=(Stage("screen", top=0.5), Stage("full")))
     executor = FakeExecutor(screening, description=SCREENING)
-    with bench.create(task=task, budget=["60programs"]) as campaign:
+    with bench.create(task=task, budget=["120programs"]) as campaign:
         run(campaign, executor, Seen())
         history = campaign.state.history
         proposals = [event.record for event in campaign_settled(campaign) if event.record.origin.kind == "proposal"]

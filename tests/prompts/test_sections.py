@@ -192,7 +192,7 @@ def test_a_search_that_stands_still_says_so() -> None:
     selection = Selection("rewrite", parents=(2,), why=STAGNATION)
     lines = longest(sections.draft_state(about(scene, selection)))[0].split("\n")
     assert lines[:2] == ["- Best score so far: 15.63 (program 1).", "- Proposals since then: 3, none of them better."]
-    assert lines[2].startswith("- The search stands still.")
+    assert lines[2].startswith("- The search stands still, and this request is for a larger change")
 
 
 def test_a_parent_says_the_time_that_it_took() -> None:

@@ -93,7 +93,7 @@ def test_a_program_that_was_asked_of_often_is_drawn_less() -> None:
     better, other = add(made, 5.0, 1), add(made, 4.0, 1)
     found = parents_of(made.events)
     elites = found.list_elites(made)
-    assert [elite.record for elite in elites] == [better, other, 1]
+    assert [elite.record for elite in elites] == [better, other]
     counts = drawn(found, elites)
     assert 1.7 < counts[better] / counts[other] < 2.3
     for _ in range(3):
@@ -115,19 +115,16 @@ def test_the_best_keeps_its_share() -> None:
 
 
 def test_every_second_step_is_a_larger_change_where_nothing_was_found_for_long() -> None:
-    """Of any elite, whatever its rank; a new best ends that."""
+    """However many settle at once; a new best ends that."""
     made = campaign()
     add(made, 5.0, 1)
     reasons = []
     for _ in range(7):
         reasons.append(parents_of(made.events, stagnation=4).reason)
+        made.start(Propose(Selection("rewrite", parents=(2,), model="rehearsed", why=reasons[-1])))
         add(made, 1.0 - len(made.history), 1)
     assert reasons == ["", "", "", "", STAGNATION, "", STAGNATION]
-    found = parents_of(made.events, stagnation=8)
-    assert found.reason == ""
-    stuck = parents_of(made.events[:-1], stagnation=4)
-    counts = drawn(stuck, stuck.list_elites(made))
-    assert min(counts.values()) > 0.7 * max(counts.values())
+    assert parents_of(made.events, stagnation=8).reason == ""
     add(made, 9.0, 1)
     assert parents_of(made.events, stagnation=4).reason == ""
 
