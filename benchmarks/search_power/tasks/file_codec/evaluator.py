@@ -47,7 +47,7 @@ def evaluate(candidate: Candidate, trial: Trial) -> Evaluation:
     kinds = trial.parameters.kinds.split()
     if not kinds or trial.parameters.size < 1:
         raise EvolveError(
-            f"there is nothing to compress. Try: --set task.kinds='{' '.join(LAWS)}' --set task.size=10000"
+            f"there is nothing to compress. Try: --set task.kinds='{' '.join(LAWS)}' --set task.size=6000"
         )
     try:
         results = {kind: _packed(candidate, kind, drawn(trial, kind, trial.parameters.sample)) for kind in kinds}
