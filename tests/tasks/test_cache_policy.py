@@ -15,7 +15,7 @@ from evolve import EvolveError
 from evolve.task import load
 from evolve.types import Outcome, Parameters, Trial
 
-FOLDER = Path(__file__).parents[2] / "benchmarks" / "search_power" / "tasks" / "cache_policy"
+FOLDER = Path(__file__).parents[2] / "tasks" / "cache_policy"
 TASK = load(str(FOLDER))
 FILES = judging_files(str(FOLDER), "traces", "cache", "evaluator")
 SMALL = {**TASK.parameters, "requests": 400, "capacity": 16}
