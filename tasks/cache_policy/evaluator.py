@@ -62,15 +62,22 @@ def _drawn(trial: Trial, law: str) -> list[Request]:
         raise EvolveError(
             f"got {parameters.requests} requests and a capacity of {parameters.capacity}. Try: at least 1 and 8"
         )
-    rng = Random(str(trial.entropy(list(LAWS).index(law) if law in LAWS else 0, parameters.sample)))
+    rng = _generator(trial, list(LAWS).index(law) if law in LAWS else 0)
     return trace(law, parameters.requests, parameters.capacity, parameters.sources, rng)
+
+
+def _generator(trial: Trial, number: int) -> Random:
+    """Returns a stream of random numbers: for cases that the search does not see by the workspace's secret, else the same in every workspace, so
+    that scores compare."""
+    sample = trial.parameters.sample
+    return Random(str(trial.entropy(number, sample)) if trial.parameters.secret else f"{number}/{sample}")
 
 
 def _played(candidate: Candidate, trial: Trial, drawn: Mapping[str, Sequence[Request]]) -> dict[str, Result]:
     """Plays all traces; raises `cache.Unusable`."""
     capacity = trial.parameters.capacity
     replays = {law: cache.Replay(requests, capacity) for law, requests in drawn.items()}
-    order = Random(str(trial.entropy(len(LAWS), trial.parameters.sample))).sample(list(replays), len(replays))
+    order = _generator(trial, len(LAWS)).sample(list(replays), len(replays))
     with candidate.session() as session:
         cache.play(session, [replays[law] for law in order])
     return {
