@@ -3,6 +3,7 @@
 What a campaign did is asked of the version that ran it, through `--json` of its command line, so that an older one's log is read by itself."""
 
 import argparse
+import shutil
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -21,6 +22,19 @@ OPERATORS = {
 }
 NAME = "run"
 """The campaign's name in its workspace."""
+SHIM = """
+
+# Added for a version whose evaluations have no `cases`: they are metrics there.
+import evolve as _evolve
+
+if "cases" not in _evolve.Evaluation.__dataclass_fields__:
+    _ok = _evolve.Evaluation.ok
+
+    def _ok_with_metrics(fitness, *, cases=None, metrics=None, **rest):
+        return _ok(fitness, metrics={**(metrics or {}), **(cases or {})}, **rest)
+
+    _evolve.Evaluation.ok = _ok_with_metrics
+"""
 
 
 def settings_of(arm: str, task: Path, args: argparse.Namespace) -> dict[str, Any]:
@@ -43,9 +57,20 @@ def settings_of(arm: str, task: Path, args: argparse.Namespace) -> dict[str, Any
     return settings
 
 
+def copy_for_before(task: Path, place: Path) -> Path:
+    """Returns a copy of a task that an older version can evaluate: what it does not know of cases is told it as metrics."""
+    copy = place / "task" / task.name
+    shutil.copytree(task, copy, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+    evaluator = copy / "evaluator.py"
+    if "cases=" in evaluator.read_text():
+        evaluator.write_text((task / "evaluator.py").read_text() + SHIM)
+    return copy
+
+
 def run(place: Path, task: Path, args: argparse.Namespace) -> Campaign:
     """Runs a campaign of evolve, or goes on with one that was interrupted, and returns what it did."""
     command, workspace = args.evolve, place / "workspace"
+    task = copy_for_before(task, place) if args.arm == "default_before" else task
     file = place / "campaign.toml"
     file.write_text(tomli_w.dumps(settings_of(args.arm, task, args)))
     begun = (workspace / "archive" / "campaigns" / f"{NAME}.db").is_file()
