@@ -39,7 +39,8 @@ _SURE = 2.0
 
 @dataclass(frozen=True, slots=True)
 class EvaluationLine:
-    """One evaluation. `of` is `program` or `seed`; `trial` is the evaluator's random seed; `violation` is how far the task's constraints are missed; `tag` is the failure of integrity that the evaluator has seen."""
+    """One evaluation. `of` is `program` or `seed`; `trial` is the evaluator's random seed; `violation` is how far the task's constraints are missed; `tag` is the failure of integrity that the evaluator has seen; `cases` are scores on the cases
+    that the fitness is made of, in the task's own direction."""
 
     of: str
     trial: int
@@ -52,6 +53,8 @@ class EvaluationLine:
     trust: Trust = "witnessed"
     violation: float = 0.0
     objectives: Mapping[str, float] = field(default_factory=dict)
+    metrics: Mapping[str, float] = field(default_factory=dict)
+    cases: Mapping[str, float] = field(default_factory=dict)
     tag: str = ""
     event: str = "evaluated"
 
@@ -215,6 +218,8 @@ def describe_evaluation(task: Task, row: Measured) -> EvaluationLine:
         trust=evaluation.trust,
         violation=evaluation.violation,
         objectives={one.name: one.value for one in report.objectives(task, evaluation.objectives)},
+        metrics=evaluation.metrics,
+        cases={name: task.fitness.shown(score) for name, score in evaluation.cases.items()},
         tag=evaluation.tag,
     )
 

@@ -9,11 +9,14 @@ import pytest
 from evolve.cli.program_evaluate import (
     EvaluationLine,
     EvaluationSummary,
+    describe_evaluation,
     format_results,
     read_program,
     summarize,
 )
-from evolve.types import ConfigError, EvaluatorSource, Program, Task
+from evolve.evaluation import Report
+from evolve.measuring import Measured, MeasurementRequest
+from evolve.types import ConfigError, Evaluation, EvaluatorSource, Fitness, Outcome, Program, Task, Trial
 from tests.written import number_task
 
 pytestmark = pytest.mark.integration
@@ -102,6 +105,15 @@ def test_a_program_that_misses_the_constraints_is_not_told_as_a_success() -> Non
     assert "0      ok, misses constraints  9" in text
     assert "constraints  missed, violation 0.5 at worst: such a program is never the best of a campaign" in text
     assert summary(rows((2.0, 1.0)), replace(cheat, case="far")).violation == 0.5
+
+
+def test_metrics_and_cases_are_told_to_programs() -> None:
+    """Cases as the user writes them, whatever the engine's sign is."""
+    evaluation = Evaluation(Outcome.OK, fitness=-3.0, metrics={"bins": 7.0}, cases={"far": -4.0, "near": -2.0})
+    task = replace(TASK, fitness=Fitness("excess", "min"))
+    measured = Measured(MeasurementRequest(TASK.seed, False, Trial(0)), Report(evaluation))
+    line = describe_evaluation(task, measured)
+    assert (line.fitness, line.metrics, line.cases) == (3.0, {"bins": 7.0}, {"far": 4.0, "near": 2.0})
 
 
 def test_a_failure_of_integrity_is_told() -> None:
