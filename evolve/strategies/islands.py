@@ -38,7 +38,7 @@ class IslandsSettings(BaseModel):
     """The least share of the proposals that every operator keeps."""
     drafts: int = Field(default=4, ge=0)
     """Children of the seed that models are asked for to begin with."""
-    best_share: float = Field(default=0.25, ge=0.0, le=1.0)
+    best_share: float = Field(default=0.5, ge=0.0, le=1.0)
     """The least share of the best program among the parents that models are shown."""
     stagnation: int = Field(default=8, ge=0)
     """Evaluated proposals of models without a new best after which every second one is a larger change; 0: never."""

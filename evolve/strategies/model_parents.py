@@ -30,7 +30,7 @@ from evolve.types import (
     TaskChanged,
 )
 
-PROMISING = 8
+PROMISING = 4
 """The best elites, among which all are drawn. An archive is full of variations of weak programs, of which a model makes nothing good."""
 RELATED = 100
 """Generations in which a program counts as an ancestor."""
