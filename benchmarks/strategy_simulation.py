@@ -22,6 +22,7 @@ Scores are normalised per landscape: 0 is the seed, 1 the best program that ther
 
 import argparse
 import math
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -77,7 +78,7 @@ MENDED = 0.6
 SAME = 0.35
 """Chance that a child with the ideas of an earlier program is that program."""
 OPERATORS = ("diff", "rewrite", "crossover", "fix")
-TRAITS = {"crossover": Traits(needs_model=True, parents=2), "fix": Traits(needs_model=True, takes_failures=True)}
+TRAITS = {"crossover": Traits(parents=2), "fix": Traits(takes_failures=True)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,14 +130,14 @@ SEED = Point(0, 1.0)
 class Landscape:
     """Worth of every set of ideas, and the taste of the proposer for each idea."""
 
-    worth: NDArray[np.float64]
+    worth: Mapping[int, float]
     taste: Sequence[float]
     best: float
 
     def fitness(self, point: Point) -> float:
         """Returns the normalised fitness: 0 for the seed, 1 for the best that there is."""
-        start = float(self.worth[0]) - SEED.rough
-        return (float(self.worth[point.ideas]) - point.rough - start) / (self.best - start)
+        start = self.worth[SEED.ideas] - SEED.rough
+        return (self.worth[point.ideas] - point.rough - start) / (self.best - start)
 
 
 def is_sound(ideas: int) -> bool:
@@ -152,7 +153,6 @@ def sound_sets() -> NDArray[np.int64]:
     return np.array([ideas for ideas in range(1 << IDEAS) if is_sound(ideas)])
 
 
-@lru_cache(maxsize=2048)
 def draw_landscape(law: Law, seed: int) -> Landscape:
     """Draws what ideas are worth alone and in pairs, and the taste for them."""
     rng = np.random.default_rng((seed, 0))
@@ -164,10 +164,9 @@ def draw_landscape(law: Law, seed: int) -> Landscape:
     pairs = np.triu(rng.normal(0.0, law.strength, shape) * (rng.random(shape) < law.pairs), 1)
     sets = sound_sets()
     bits = (sets[:, None] >> np.arange(IDEAS) & 1).astype(float)
-    worth = np.full(1 << IDEAS, -math.inf)
-    worth[sets] = bits @ alone + np.einsum("ni,ij,nj->n", bits, pairs, bits, optimize=True)
+    worth = bits @ alone + np.einsum("ni,ij,nj->n", bits, pairs, bits, optimize=True)
     taste = np.exp(law.skill * alone + rng.normal(0.0, 1.0, IDEAS))
-    return Landscape(worth, taste.tolist(), float(worth.max()))
+    return Landscape(dict(zip(sets.tolist(), worth.tolist(), strict=True)), taste.tolist(), float(worth.max()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,6 +261,24 @@ def _settle_foundation(ideas: int) -> int:
     return ideas & ~LINES[1] if ideas & FOUNDATIONS[0] else ideas
 
 
+class IndexedHistory(RehearsedHistory):
+    """History that finds children without a walk through all records: strategies ask for them at every step."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._children = defaultdict[RecordId, list[RecordId]](list)
+
+    def settle(self, record: Record) -> None:
+        """Adds a record."""
+        self.records.append(record)
+        for parent in set(record.origin.parents):
+            self._children[parent].append(record.id)
+
+    def children(self, record: RecordId) -> Sequence[RecordId]:
+        """Returns the proposals that have it as a parent."""
+        return self._children[record]
+
+
 class SimulatedCampaign:
     """A campaign in memory, and the `View` of it: its course is a function of the landscape, the strategy and the seed. `curve` is the best
     fitness after each call."""
@@ -273,7 +290,7 @@ class SimulatedCampaign:
         self.archive = Archive(
             DEFAULT_AXES, ArchiveSettings(islands=islands, capacity=4), deterministic=True, certifies=False
         )
-        self.history = RehearsedHistory()
+        self.history = IndexedHistory()
         self.lessons: Sequence[Lesson] = ()
         self.progress = Progress()
         self.pending: list[Asked] = []
@@ -282,13 +299,14 @@ class SimulatedCampaign:
         self.landscape = draw_landscape(law, seed)
         self._proposer = Proposer(law, self.landscape)
         self._shared = shared
+        self._traits = {name: replace(TRAITS.get(name, Traits()), needs_model=shared) for name in operators}
         self._points: dict[RecordId, Point] = {}
         self._written: dict[int, tuple[Point, bool]] = {}
         self._known: set[int] = set()
 
     def traits(self, operator: str) -> Traits:
         """Returns the traits of an operator with a model; where elites are not shared among islands, as if it had none."""
-        return replace(TRAITS.get(operator, Traits(needs_model=True)), needs_model=self._shared)
+        return self._traits[operator]
 
     def rng(self, *key: int) -> Generator:
         """Returns the stream of a purpose, which no other draw disturbs."""
@@ -374,7 +392,7 @@ class SimulatedCampaign:
             self._known.add(point.ideas)
         self._points[number] = point
         record = Record(number, origin, program, evaluation)
-        self.history.records.append(record)
+        self.history.settle(record)
         return Settled(record, self.archive.settle(record))
 
     def _evaluate(self, point: Point, *, works: bool) -> Evaluation:
