@@ -67,6 +67,8 @@ LEDGER = 16
 """Proposals that a prompt lists."""
 TUNED, DROPPED = 0.3, 0.15
 """Shares of `diff` that tune and that drop an idea; the others add one."""
+MEAN = 0.15
+"""Mean worth of an idea that needs no foundation; the deviation is 1, the unit of all of them."""
 KEPT, JOINED = 0.8, 0.65
 """Chance of an idea to outlive a `rewrite`, and of one that only one of two parents has to be in their crossover."""
 LEAVING = 0.1
@@ -83,10 +85,13 @@ TRAITS = {"crossover": Traits(parents=2), "fix": Traits(takes_failures=True)}
 
 @dataclass(frozen=True, slots=True)
 class Law:
-    """Numbers of the law that are varied: the share of pairs of ideas that depend on each other and how much, how far the taste agrees with the
-    truth, the factors by which a prompt changes the choice of ideas, and how many ideas a
-    `rewrite` adds beside one, in the mean; and the chance of a failure for each idea that changes, and for the program itself."""
+    """Numbers of the law that are varied. `cost`, `gain`: what a foundation costs and what an idea on it brings, in the mean; `pairs`, `strength`:
+    share of pairs of ideas that depend on each other, and how much; `skill`: how far the taste agrees with the truth; `seen`, `helped`, `tried`: factors by
+    which a prompt changes the choice of ideas; `added`: ideas that a `rewrite` adds beside one, in the mean; `mistake`: chance of a failure for
+    each idea that changes, and for the program itself."""
 
+    cost: float = 0.3
+    gain: float = 0.5
     pairs: float = 0.15
     strength: float = 0.8
     skill: float = 0.5
@@ -99,10 +104,12 @@ class Law:
 
 LAWS = {
     "base": Law(),
-    "smooth": Law(pairs=0.0),
-    "rugged": Law(pairs=0.35, strength=1.0),
-    "unskilled": Law(skill=0.0),
+    # One answer writes much of what the proposer knows, so that the best of 30 drafts is as good as a search of 30: as strong models do.
     "fluent": Law(skill=1.5, added=5.0, mistake=0.03),
+    "rugged": Law(pairs=0.35, strength=1.0),
+    # Written against greed: what is worst at first is best in the end.
+    "deceptive": Law(cost=1.5, gain=1.0),
+    # Prompts that show nothing but the parent.
     "blind": Law(seen=1.0, helped=1.0, tried=1.0),
 }
 
@@ -156,10 +163,10 @@ def sound_sets() -> NDArray[np.int64]:
 def draw_landscape(law: Law, seed: int) -> Landscape:
     """Draws what ideas are worth alone and in pairs, and the taste for them."""
     rng = np.random.default_rng((seed, 0))
-    alone = rng.normal(0.15, 1.0, IDEAS)
+    alone = rng.normal(MEAN, 1.0, IDEAS)
     for number in range(len(LINES)):
-        alone[number * LINE] = rng.normal(-0.3, 0.6)
-        alone[number * LINE + 1 : (number + 1) * LINE] += 0.35
+        alone[number * LINE] = rng.normal(-law.cost, 0.6)
+        alone[number * LINE + 1 : (number + 1) * LINE] += law.gain - MEAN
     shape = (IDEAS, IDEAS)
     pairs = np.triu(rng.normal(0.0, law.strength, shape) * (rng.random(shape) < law.pairs), 1)
     sets = sound_sets()
@@ -475,6 +482,7 @@ ARMS: Mapping[str, Arm] = {
     **{f"drafts {count}": Arm(islands(drafts=count)) for count in (0, 2, 8)},
     **{f"best_share {share}": Arm(islands(best_share=share)) for share in (0.0, 0.5, 0.75, 1.0)},
     **{f"elites {count}": Arm(islands(), elites=count) for count in (2, 4, 16)},
+    **{f"elites 4, best_share {share}": Arm(islands(best_share=share), elites=4) for share in (0.5, 0.75)},
     **{f"stagnation {window or 'off'}": Arm(islands(stagnation=window)) for window in (0, 4, 16)},
     **{f"inspirations {count}": Arm(islands(inspirations=count)) for count in (0, 1, 4)},
     "even shares, no crossover": Arm(fixed(diff=0.4, rewrite=0.4, fix=0.2), ("diff", "rewrite", "fix")),
