@@ -15,7 +15,7 @@ JOBS ?= 2
 PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-all test-server test-web adversarial redteam check bench gpu-check wheel clean
+.PHONY: help demo demo-recording test test-slow test-all test-server test-web adversarial redteam check bench gpu-check wheel clean
 
 help:  ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | while IFS="$$(printf '\t')" read -r name text; do printf '  make %-12s %s\n' "$$name" "$$text"; done
@@ -31,8 +31,12 @@ $(STAMP): $(ENGINE)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
 	@touch $@
 
-demo: $(ENGINE)  ## a real campaign of about 60 s: a rule that packs items into bins, no key and no GPU needed
-	$(BIN)/evolve run online_bin_packing --budget 60s
+demo: $(ENGINE)  ## two real campaigns, about a minute together, no key and no GPU needed: with recorded answers of a language model, then without a model
+	$(BIN)/evolve run -c docs/examples/recorded_model/campaign.toml
+	$(BIN)/evolve run online_bin_packing --budget 40s
+
+demo-recording: $(STAMP)  ## records the model of the demo anew after prompts have changed: MODEL=gpt-5-mini, or what `evolve run --model` takes; without it, gives the old answers to the new prompts
+	$(BIN)/python -m tests.played $(MODEL)
 
 test: $(STAMP)  ## the unit tests, which start no process, open no socket and do not sleep, in about 3 minutes
 	$(PYTEST) -m "not integration and not slow and not gpu and not server and not browser"
