@@ -2,6 +2,8 @@
 
 Every fold depends on the events alone, so that a run that goes on decides as one that never stopped would."""
 
+import sys
+from array import array
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -108,10 +110,37 @@ class CallTotals:
             setattr(self, name, getattr(self, name) + getattr(other, name))
 
 
+class CallColumns:
+    """One value for each call, in the order of the calls, by which a page of them is chosen before any is read."""
+
+    def __init__(self) -> None:
+        self.steps = array("q")
+        self.operators: list[str] = []
+        self.purposes: list[str] = []
+        """One text for each name, however many calls have it."""
+        self.failed = bytearray()
+        self.retried = bytearray()
+        """1 for a call of which a request failed and was made again."""
+
+    def append(self, event: Replied, operator: str) -> None:
+        """Adds the next call."""
+        self.steps.append(event.step)
+        self.operators.append(operator)
+        self.purposes.append(sys.intern(event.call.purpose))
+        self.failed.append(has_failed(event))
+        self.retried.append(bool(event.call.retries) or event.call.attempts > 1)
+
+
+def has_failed(event: Replied) -> bool:
+    """Returns whether a call failed. One that was given up when a run ended has a negative index: it has neither been answered nor failed."""
+    return event.index >= 0 and bool(event.call.error)
+
+
 class Calls:
     """Fold over a campaign's calls. Calls before any step have the operator "" and step 0."""
 
     def __init__(self) -> None:
+        self.columns = CallColumns()
         self._samples: dict[str, set[int]] = defaultdict(set)
         self.retries: dict[str, Counter[str]] = {}
         """Requests that failed, by the names of their models and their causes; most were made again."""
@@ -133,8 +162,8 @@ class Calls:
         """Counts a call."""
         call = event.call
         self._samples[call.request].add(call.sample)
-        # A call that was given up when a run ended has a negative index: it has neither been answered nor failed.
-        failed = event.index >= 0 and bool(call.error)
+        failed, operator = has_failed(event), self._operators.get(event.step, "")
+        self.columns.append(event, operator)
         if failed:
             self._errors[call.model] = call.error
         if event.index >= 0 and call.retries:
@@ -150,7 +179,7 @@ class Calls:
             call.seconds,
             call.exact,
         )
-        self._totals[self._operators.get(event.step, ""), call.model, call.purpose].add(one)
+        self._totals[operator, call.model, call.purpose].add(one)
         self._steps[event.step].add(one)
 
     def free_samples(self, request: str) -> Iterator[int]:

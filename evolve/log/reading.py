@@ -46,6 +46,16 @@ class LogReader:
                 after = row[0]
                 yield self._read_stamped(row)
 
+    def numbers(self, only: type[Event]) -> list[int]:
+        """Returns the numbers of all events of one type, in their order; no event is read for it."""
+        rows = self._rows("SELECT number FROM events WHERE type = ? ORDER BY number", (only.__name__,))
+        return [number for (number,) in rows]
+
+    def events_at(self, numbers: Iterable[int]) -> list[Stamped]:
+        """Returns those events of these numbers that there are, in their order; one query."""
+        query = f"{_EVENT} WHERE number IN (SELECT value FROM json_each(?)) ORDER BY number"
+        return [self._read_stamped(row) for row in self._rows(query, (json.dumps(list(numbers)),))]
+
     def count(self) -> int:
         """Returns the number of events."""
         number: int = self._rows("SELECT coalesce(max(number), 0) FROM events")[0][0]

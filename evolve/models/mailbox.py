@@ -5,6 +5,8 @@ meanwhile; a prompt is there whole or not at all, and a reply that is still bein
 
 import errno
 import os
+import re
+import stat
 import threading
 import time
 from collections.abc import Sequence
@@ -14,6 +16,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from evolve.atomic_write import atomic_write
 from evolve.models.transcript import call_name, format_transcript, to_reply
 from evolve.types import ModelDown, ModelError, ModelGone, Prompt, Reply, Usage
 
@@ -24,6 +27,8 @@ LONGEST_REPLY = 1 << 22
 DONE = "done"
 """Subfolder with the answered pairs."""
 PROMPT, REPLY = ".md", ".reply.md"
+_NAME = re.compile(r"[0-9a-f]+-[0-9]+")
+"""Name of a prompt, as `call_name` gives it."""
 _PERMANENT = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST, errno.ENAMETOOLONG, errno.ELOOP)
 """Errors that no waiting mends."""
 
@@ -174,6 +179,66 @@ def _format_letter(question: _OpenQuestion) -> str:
         "Everything below is the prompt. A line of `====` says who speaks: `system` gives the rules, `user` asks, `assistant` is an earlier answer.\n\n"
         f"{format_transcript(question.prompt, name)}"
     )
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingPrompt:
+    """A prompt that nobody has answered, by its name, and since when it lies there, in seconds since 1970."""
+
+    name: str
+    at: float
+
+
+def list_prompts(folder: Path) -> list[WaitingPrompt]:
+    """Returns the prompts in a mailbox that have no reply, the one that waits longest first; none where the folder cannot be read."""
+    found = []
+    with suppress(OSError):
+        for path in folder.iterdir():
+            name = path.name.removesuffix(PROMPT)
+            if path.name == f"{name}{PROMPT}" and _NAME.fullmatch(name) and not _is_answered(folder, name):
+                with suppress(FileNotFoundError):
+                    status = path.lstat()
+                    # A link is no prompt that an engine has put there, and may lead anywhere.
+                    found += [WaitingPrompt(name, status.st_mtime)] if stat.S_ISREG(status.st_mode) else []
+    return sorted(found, key=lambda prompt: (prompt.at, prompt.name))
+
+
+def _is_answered(folder: Path, name: str) -> bool:
+    return os.path.lexists(folder / f"{name}{REPLY}")
+
+
+def read_prompt(folder: Path, name: str) -> str:
+    """Returns the text of a prompt that waits; raises `ModelError` where none of this name does."""
+    _check_waiting(folder, name)
+    try:
+        return (folder / f"{name}{PROMPT}").read_bytes().decode("utf-8", "replace")
+    except OSError as error:
+        raise ModelError(f"prompt {name} cannot be read: {error.strerror}. Try: look into the mailbox") from error
+
+
+def answer_prompt(folder: Path, name: str, text: str) -> None:
+    """Writes the reply to a prompt that waits, whole at once; raises `ModelError` where none of this name does, or the reply is none that a mailbox takes."""
+    _check_waiting(folder, name)
+    data = text.encode("utf-8", "surrogatepass")
+    if not text.strip():
+        raise ModelError("the reply is empty, and an empty one is waited for. Try: write one, or refuse to answer")
+    if len(data) > LONGEST_REPLY:
+        raise ModelError(f"the reply has more than {LONGEST_REPLY:,} bytes. Try: answer in fewer words")
+    try:
+        with atomic_write(folder / f"{name}{REPLY}") as made:
+            made.write_bytes(data)
+    except FileExistsError:
+        raise ModelError(f"prompt {name} was answered meanwhile. Try: answer another one") from None
+    except OSError as error:
+        raise ModelError(f"the reply cannot be written: {error.strerror}. Try: see who may write there") from error
+
+
+def _check_waiting(folder: Path, name: str) -> None:
+    # Only a name that is in the folder becomes part of a path, whoever asks.
+    if not any(prompt.name == name for prompt in list_prompts(folder)):
+        raise ModelError(
+            f"no prompt {name[:40]!r} waits in this mailbox: it was answered, or never asked. Try: go to the list"
+        )
 
 
 def _to_reply(prompt: Prompt, answer: str | None, seconds: float) -> Reply:

@@ -2,15 +2,17 @@
 
 A call's texts are read only where they are asked for; every cost is a sum over the calls that the fold has counted, failed ones among them."""
 
+from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from evolve.campaign import Campaign
-from evolve.campaign.folds import CallTotals
+from evolve.campaign.folds import CallColumns, CallTotals
 from evolve.log.reading import LogReader
-from evolve.types import Propose, RecordId, Replied, TextId
+from evolve.report.records import RecordLine, record_line
+from evolve.types import ConfigError, Propose, RecordId, Replied, Settled, Stamped, TextId, estimate_tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,11 @@ class Said:
     role: str
     name: str
     text: str
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of the section, estimated: servers count a prompt as a whole."""
+        return estimate_tokens(self.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +99,132 @@ def whole_call(log: LogReader, replied: Replied) -> WholeCall:
 def calls_of(campaign: Campaign, record: RecordId) -> tuple[WholeCall, ...]:
     """Returns the calls of the step that made a record, in their order; none where no model was asked."""
     return tuple(whole_call(campaign.log, replied) for replied in campaign.log.replies(record))
+
+
+CALL_ENDS = ("failed", "retried")
+"""Ends of calls that a page of them may be chosen by: those that failed, and those of which a request was made again."""
+
+
+@dataclass(frozen=True, slots=True)
+class WantedCalls:
+    """Filter of calls. An empty text means any; `ended` is one of `CALL_ENDS`."""
+
+    operator: str = ""
+    purpose: str = ""
+    ended: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CallResult:
+    """A record of the step that made a call; `why` is what its evaluator, or the screen that refused it, said. `parent_fitness` is that of its first parent, as
+    the user sees it; None where there is none."""
+
+    record: RecordLine
+    why: str
+    parent_fitness: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class CallEntry:
+    """A call, the number and time (in seconds since 1970) of its event, and the records of its step; `open`: the step has not settled as a whole."""
+
+    number: int
+    at: float
+    operator: str
+    call: CallLine
+    results: tuple[CallResult, ...]
+    open: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CallsPage:
+    """Entries `start` to `start + len(entries)` of `total`, the newest first."""
+
+    entries: tuple[CallEntry, ...]
+    total: int
+    start: int
+
+
+def calls_page(campaign: Campaign, wanted: WantedCalls, start: int = 0, limit: int = 50) -> CallsPage:
+    """Returns some of the calls that are wanted, the newest first; no others are read. Raises `ConfigError` for an end that there is not."""
+    columns = campaign.state.calls.columns
+    places = [place for place in range(len(columns.steps) - 1, -1, -1) if _is_wanted(columns, place, wanted)]
+    shown = places[start : start + limit]
+    numbers = call_numbers(campaign)
+    stamped = campaign.log.events_at(numbers[place] for place in shown)
+    operators = [columns.operators[place] for place in reversed(shown)]
+    return CallsPage(tuple(reversed(_make_entries(campaign, stamped, operators))), len(places), start)
+
+
+def _is_wanted(columns: CallColumns, place: int, wanted: WantedCalls) -> bool:
+    flags = {"": None, "failed": columns.failed, "retried": columns.retried}
+    if wanted.ended not in flags:
+        raise ConfigError(f"calls are {' or '.join(CALL_ENDS)}, got {wanted.ended[:40]!r}. Try: name one of them")
+    flag = flags[wanted.ended]
+    return (
+        wanted.operator in ("", columns.operators[place])
+        and wanted.purpose in ("", columns.purposes[place])
+        and (flag is None or bool(flag[place]))
+    )
+
+
+def _make_entries(campaign: Campaign, stamped: Sequence[Stamped], operators: Sequence[str]) -> list[CallEntry]:
+    """Returns calls with the records of their steps; one query for all texts."""
+    events = [(one, one.event) for one in stamped if isinstance(one.event, Replied)]
+    settled = _read_results(campaign, {event.step for _, event in events})
+    said = campaign.log.texts({TextId(one.record.evaluation.feedback) for each in settled.values() for one in each})
+    return [
+        CallEntry(
+            number=one.number,
+            at=one.at,
+            operator=operator,
+            call=call_line(event),
+            results=tuple(_make_result(campaign, each, said) for each in settled.get(event.step, ())),
+            open=event.step in campaign.state.steps,
+        )
+        for (one, event), operator in zip(events, operators, strict=True)
+    ]
+
+
+def _make_result(campaign: Campaign, event: Settled, said: Mapping[TextId, str]) -> CallResult:
+    parents, why = event.record.origin.parents, said.get(TextId(event.record.evaluation.feedback), "")
+    value = campaign.state.history.fitness(parents[0]) if parents else None
+    fitness = None if value is None else campaign.task.fitness.shown(value)
+    return CallResult(record_line(campaign, event), why or event.record.thought, fitness)
+
+
+def _read_results(campaign: Campaign, steps: Set[int]) -> dict[int, list[Settled]]:
+    """Returns the records of these steps; a call before any step, 0, has none."""
+    found = defaultdict[int, list[Settled]](list)
+    for record, step in enumerate(campaign.state.columns.steps, 1):
+        if step in steps and step:
+            found[step].append(campaign.log.settled(record))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class CallShown:
+    """A call with its texts, and what came of it."""
+
+    entry: CallEntry
+    whole: WholeCall
+
+
+def call_numbers(campaign: Campaign) -> list[int]:
+    """Returns the numbers of the events of all calls, in their order."""
+    return campaign.log.numbers(Replied)[: len(campaign.state.calls.columns.steps)]
+
+
+def read_call(campaign: Campaign, number: int) -> CallShown:
+    """Returns the call of an event; raises `ConfigError` where that is none."""
+    numbers, columns = call_numbers(campaign), campaign.state.calls.columns
+    place = bisect_left(numbers, number)
+    if numbers[place : place + 1] != [number]:
+        raise ConfigError(f"event {number} of campaign {campaign.name!r} is no call of a model. Try: go to the list")
+    (stamped,) = campaign.log.events_at([number])
+    assert isinstance(stamped.event, Replied), "the index of types says so"
+    (entry,) = _make_entries(campaign, [stamped], [columns.operators[place]])
+    return CallShown(entry, whole_call(campaign.log, stamped.event))
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,19 @@ from starlette.routing import BaseRoute, Mount
 from starlette.staticfiles import StaticFiles
 
 from evolve.types import ConfigError, EvolveError
-from evolve_view import activity, archive, campaigns, lineage, overview, pictures, program, programs
+from evolve_view import (
+    activity,
+    archive,
+    calls,
+    campaigns,
+    dots,
+    letters,
+    lineage,
+    overview,
+    pictures,
+    program,
+    programs,
+)
 from evolve_view.campaigns import CampaignLines
 from evolve_view.guard import Access, Guard
 from evolve_view.open_campaigns import OpenCampaigns
@@ -22,7 +34,7 @@ from evolve_view.pictures import Gallery
 from evolve_view.rendering import FOLDER
 from evolve_view.requests import render_page
 
-GROUPS = (campaigns, overview, archive, activity, programs, program, pictures, lineage)
+GROUPS = (campaigns, overview, dots, archive, activity, calls, letters, programs, program, pictures, lineage)
 """Every module with pages."""
 _BESIDE = {"hx-retarget": "#told", "hx-reswap": "innerHTML", "hx-reselect": "#wrong"}
 """Headers of an error in a part of a page: it is said at the page's top, and the part stays as it was."""

@@ -7,7 +7,8 @@ import difflib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, groupby
+from operator import itemgetter
 from typing import Literal
 
 from markupsafe import Markup, escape
@@ -31,7 +32,19 @@ _AROUND = 3
 _BREAKS = re.compile("\r\n|\r")
 _NUMBERED = re.compile(r"\[U\+[0-9A-F]{4,6}\]")
 _FORMATTER: HtmlFormatter[str] = HtmlFormatter(nowrap=True)
+_WORDS = re.compile(r"\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\w+|\s+|[^\w\s]")
+"""Numbers, names, empty room, and other signs one by one."""
+_PIECES = re.compile(r"<[^>]*>|&[^;]*;|[^<&]")
+"""An element's beginning or end, or one character."""
+_MARK = '<mark class="part">'
+_ALIKE = 0.5
+"""Share of their words that two lines have in common of which one became the other."""
+_PAIRED = 400
+"""Pairs of lines that are compared in one block; in a larger one the first is compared with the first."""
 RowKind = Literal["same", "old", "new", "gap"]
+SideKind = Literal["same", "change", "gap"]
+Pairs = tuple[tuple[int, int], ...]
+Spans = list[tuple[int, int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,14 +84,40 @@ class ChangeRow:
 
 
 @dataclass(frozen=True, slots=True)
+class SideRow:
+    """A line as it `was` beside what it is `now`; the number of a side is 0 where it has none. A gap stands for equal lines that are not shown."""
+
+    kind: SideKind
+    old: int
+    new: int
+    was: Markup
+    now: Markup
+
+
+@dataclass(frozen=True, slots=True)
 class FileChange:
     """A file that differs. `is_cut`: it has more lines than are compared."""
 
     path: str
-    rows: tuple[ChangeRow, ...]
+    sides: tuple[SideRow, ...]
     added: int
     removed: int
     is_cut: bool
+
+    @property
+    def rows(self) -> tuple[ChangeRow, ...]:
+        """The lines below each other: those of a block that were there, then those that came."""
+        return tuple(
+            row for kind, block in groupby(self.sides, key=lambda row: row.kind) for row in _stack(kind, list(block))
+        )
+
+
+def _stack(kind: SideKind, block: Sequence[SideRow]) -> Iterator[ChangeRow]:
+    if kind != "change":
+        yield from (ChangeRow(kind, row.old, row.new, row.now) for row in block)
+        return
+    yield from (ChangeRow("old", row.old, 0, row.was) for row in block if row.old)
+    yield from (ChangeRow("new", 0, row.new, row.now) for row in block if row.new)
 
 
 def show_file(path: str, text: str, number: int = 1, most: int = LINES) -> CodeFile:
@@ -156,23 +195,100 @@ def compare_texts(path: str, before: str, after: str) -> FileChange:
     old, new = split_lines(before), split_lines(after)
     is_cut = max(len(old), len(new)) > LINES
     old, new = old[:LINES], new[:LINES]
-    rows = tuple(_rows(old, new, colour(path, old), colour(path, new)))
-    added, removed = (sum(row.kind == kind for row in rows) for kind in ("new", "old"))
-    return FileChange(path, rows, added, removed, is_cut)
+    sides = tuple(_sides(_Side.of(path, old), _Side.of(path, new)))
+    changed = [row for row in sides if row.kind == "change"]
+    added, removed = sum(row.new > 0 for row in changed), sum(row.old > 0 for row in changed)
+    return FileChange(path, sides, added, removed, is_cut)
 
 
-def _rows(old: Sequence[str], new: Sequence[str], was: Sequence[Markup], now: Sequence[Markup]) -> Iterator[ChangeRow]:
-    seen, gap = 0, ChangeRow("gap", 0, 0, Markup())
-    for group in difflib.SequenceMatcher(None, old, new).get_grouped_opcodes(_AROUND):
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """Lines of one text as they were, as they are read, and as HTML."""
+
+    lines: Sequence[str]
+    seen: Sequence[str]
+    html: Sequence[Markup]
+
+    @classmethod
+    def of(cls, path: str, lines: Sequence[str]) -> "_Side":
+        return cls(lines, [show_unseen(_shorten(line)) for line in lines], colour(path, lines))
+
+
+def _sides(old: _Side, new: _Side) -> Iterator[SideRow]:
+    seen, gap = 0, SideRow("gap", 0, 0, Markup(), Markup())
+    for group in difflib.SequenceMatcher(None, old.lines, new.lines).get_grouped_opcodes(_AROUND):
         if group[0][1] > seen:
             yield gap
         seen = group[-1][2]
         for tag, first, last, begin, end in group:
             if tag == "equal":
                 pairs = zip(range(first, last), range(begin, end), strict=True)
-                yield from (ChangeRow("same", one + 1, two + 1, now[two]) for one, two in pairs)
+                yield from (SideRow("same", one + 1, two + 1, old.html[one], new.html[two]) for one, two in pairs)
             else:
-                yield from (ChangeRow("old", at + 1, 0, was[at]) for at in range(first, last))
-                yield from (ChangeRow("new", 0, at + 1, now[at]) for at in range(begin, end))
-    if seen < len(old):
+                yield from _changes(old, new, range(first, last), range(begin, end))
+    if seen < len(old.lines):
         yield gap
+
+
+def _changes(old: _Side, new: _Side, was: range, now: range) -> Iterator[SideRow]:
+    """Yields the lines that were replaced beside those that came: one that became another in the same row, with its differences marked."""
+    one, two = was.start, now.start
+    for former, later in [*_pair_lines(old.seen, new.seen, was, now), (was.stop, now.stop)]:
+        yield from (SideRow("change", at + 1, 0, old.html[at], Markup()) for at in range(one, former))
+        yield from (SideRow("change", 0, at + 1, Markup(), new.html[at]) for at in range(two, later))
+        if former < was.stop:
+            left, right = _compare_lines(old.seen[former], new.seen[later])
+            yield SideRow("change", former + 1, later + 1, mark(old.html[former], left), mark(new.html[later], right))
+        one, two = former + 1, later + 1
+
+
+def _pair_lines(old: Sequence[str], new: Sequence[str], was: range, now: range) -> list[tuple[int, int]]:
+    """Returns which lines became which, in their order: those that are the most alike together; in a large block the first became the first."""
+    if len(was) * len(now) > _PAIRED:
+        return [(one, two) for one, two in zip(was, now, strict=False) if _likeness(old[one], new[two])]
+    # By dynamic programming: for each number of old and of new lines the most likeness, and the pairs that have it.
+    above: list[tuple[float, Pairs]] = [(0.0, ())] * (len(now) + 1)
+    for one in was:
+        row: list[tuple[float, Pairs]] = [(0.0, ())]
+        for place, two in enumerate(now):
+            total, pairs = above[place]
+            alike = _likeness(old[one], new[two])
+            together = (total + alike, (*pairs, (one, two))) if alike else above[place]
+            row.append(max(together, above[place + 1], row[place], key=itemgetter(0)))
+        above = row
+    return list(above[-1][1])
+
+
+def _likeness(one: str, two: str) -> float:
+    """Returns how alike two lines are, 0 where they have less than half of their words in common."""
+    if not one.strip() or not two.strip():
+        return 0.0
+    matcher = difflib.SequenceMatcher(None, _WORDS.findall(one), _WORDS.findall(two), autojunk=False)
+    share = matcher.ratio() if matcher.quick_ratio() >= _ALIKE else 0.0
+    return share if share >= _ALIKE else 0.0
+
+
+def _compare_lines(one: str, two: str) -> tuple[Spans, Spans]:
+    """Returns where two lines differ, word by word: the spans of characters in each."""
+    left, right = _WORDS.findall(one), _WORDS.findall(two)
+    starts, begins = ([0, *accumulate(map(len, words))] for words in (left, right))
+    codes = difflib.SequenceMatcher(None, left, right, autojunk=False).get_opcodes()
+    differing = [code for code in codes if code[0] != "equal"]
+    was = [(starts[first], starts[last]) for _, first, last, _, _ in differing if first < last]
+    now = [(begins[begin], begins[end]) for _, _, _, begin, end in differing if begin < end]
+    return was, now
+
+
+def mark(html: Markup, spans: Spans) -> Markup:
+    """Returns a line of HTML with these spans of its characters marked; an element is never cut by a mark."""
+    inside = {at for first, last in spans for at in range(first, last)}
+    parts, at, is_open = list[str](), 0, False
+    for piece in _PIECES.findall(html):
+        is_tag = piece.startswith("<")
+        is_wanted = not is_tag and at in inside
+        if is_open != is_wanted:
+            parts.append(_MARK if is_wanted else "</mark>")
+            is_open = is_wanted
+        parts.append(piece)
+        at += not is_tag
+    return Markup("".join([*parts, "</mark>" * is_open]))

@@ -1,4 +1,4 @@
-"""Access to the pages: by the token, from a page of this server, by an address of this machine.
+"""Access to the pages: by the token, by an address of this machine; what writes comes from a page of this server.
 
 Every answer, also a refusal, carries the headers that keep a program's words from acting in the browser."""
 
@@ -21,7 +21,8 @@ HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "cache-control": "no-store",
 }
-_READING = ("GET", "HEAD")
+_READING, _WRITING = ("GET", "HEAD"), "POST"
+_SAME = "same-origin"
 _DEFAULT_PORT = 80
 _NAMES = ("127.0.0.1", "localhost")
 
@@ -75,8 +76,10 @@ class Guard:
         headers = Headers(scope=scope)
         if headers.get("host", "") not in self.access.addresses:
             return PlainTextResponse("this server is called by the address that it printed, and no other\n", 421)
-        if scope["method"] not in _READING:
-            return PlainTextResponse("this server only reads\n", 405)
+        if scope["method"] not in (*_READING, _WRITING):
+            return PlainTextResponse("this server knows GET, HEAD and POST\n", 405)
+        if scope["method"] == _WRITING:
+            return self._refuse_stranger(headers) or self._refuse_foreign_page(headers)
         query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
         if any(key == "token" for key, _ in query):
             return self._let_in(scope, query)
@@ -87,6 +90,16 @@ class Guard:
         if self._is_right(token):
             return None
         return PlainTextResponse("open the whole address that `evolve view` printed: its token is missing here\n", 403)
+
+    def _refuse_foreign_page(self, headers: Headers) -> Response | None:
+        """Refuses what a page of another server has sent: a cookie belongs to a host, and so comes with forms of other ports of this machine, too."""
+        origin, site = headers.get("origin", ""), headers.get("sec-fetch-site", _SAME)
+        is_own = origin in [f"http://{address}" for address in self.access.addresses]
+        # A page that tells nobody where it is sends no origin with a form; that it is of this server the browser says, and no page can.
+        is_hidden = origin == "null" and "sec-fetch-site" in headers
+        if site == _SAME and (is_own or is_hidden):
+            return None
+        return PlainTextResponse("only a page of this server may write\n", 403)
 
     def _let_in(self, scope: Scope, query: list[tuple[str, str]]) -> Response:
         """Moves the token from the address into a cookie, so that it is in no history and in no copied link."""

@@ -1,9 +1,10 @@
-"""Page of the lineage: the tree that first parents make of all programs, drawn from left to right as they were made, the fitter the higher.
+"""Page of the lineage: the tree that first parents make of programs, drawn from left to right as they were made, the fitter the higher.
 
-At most `MOST` programs are drawn, each with all its ancestors, and the page says how many are left out."""
+It begins with the best's ancestors and what else was tried on each of them; all programs are there on demand. At most `NEAR` or `MOST` programs are drawn, each with all its ancestors,
+and the page says how many are left out."""
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from starlette.requests import Request
@@ -13,12 +14,17 @@ from starlette.routing import Route
 from evolve import report, wording
 from evolve.campaign import Campaign
 from evolve.types import Direction, Fitness, ProgramId, RecordId
-from evolve_view.requests import render_page
+from evolve_view.requests import query_choice, render_page
 
-MOST = 2000
+MOST, NEAR = 2000, 400
+"""Programs that are drawn of all, and of those around the best."""
+PARTS = ("best", "all")
+"""What is drawn: the best's ancestors with their siblings, or the fittest of all."""
 _HUES = 8
 """Different colours of operators; the rarer ones share the last one."""
 WIDTH, HEIGHT, MARGIN = 1000.0, 560.0, 24.0
+_FAR = 3.0
+"""Times the height of the others that the best's ancestors may take."""
 _WORST, _FEW = 0.25, 20
 """Share of the fitness values that lie below the axis, where they are drawn at its end: of the worst nobody looks for the best. With fewer values than so many, none."""
 
@@ -45,16 +51,38 @@ class LineageTree:
     left_out: int
 
 
-def read_tree(campaign: Campaign, most: int) -> LineageTree:
-    """Returns the tree of the best programs: the elites first, then whoever is fitter, each with all its ancestors, until there are `most`."""
+def read_tree(campaign: Campaign, most: int, part: str = "all") -> LineageTree:
+    """Returns the tree of one of `PARTS`: of the best programs, the elites first and then whoever is fitter, or of those around the best; each with all its ancestors, until
+    there are `most`."""
     programs, first = campaign.state.columns.programs, campaign.state.columns.first_records()
     parents = _read_parents(campaign, first)
     elites = {elite.program for elite in campaign.state.archive.elites()}
     order = (report.frame(campaign).best_first() + 1).tolist()
-    ranked = sorted((record for record in order if record in parents), key=lambda one: programs[one - 1] not in elites)
+    ranked, best = [record for record in order if record in parents], campaign.state.archive.best
+    if part == PARTS[0] and best is not None:
+        ranked = _rank_family(ranked, parents, first[best.program])
+    else:
+        ranked.sort(key=lambda record: programs[record - 1] not in elites)
     chosen = _choose(ranked, parents, most)
     nodes = tuple(_make_node(campaign, record, parents[record], elites) for record in sorted(chosen))
     return LineageTree(nodes, len(parents) - len(nodes))
+
+
+def _rank_family(ranked: Sequence[RecordId], parents: Mapping[RecordId, RecordId], best: RecordId) -> list[RecordId]:
+    """Returns a program, its ancestors, and the other children of all of these: the fittest child of each first, then the second of each."""
+    line, ancestor = dict[RecordId, None](), best
+    while ancestor:
+        line[ancestor] = None
+        ancestor = parents[ancestor]
+    counts = defaultdict[RecordId, int](int)
+    siblings = []
+    for record in ranked:
+        parent = parents[record]
+        if parent in line and record not in line:
+            siblings.append((counts[parent], record))
+            counts[parent] += 1
+    # A sort that is stable keeps the fitter of equal places before the others.
+    return [*line, *(record for _, record in sorted(siblings, key=lambda each: each[0]))]
 
 
 def _read_parents(campaign: Campaign, first: Mapping[ProgramId, RecordId]) -> dict[RecordId, RecordId]:
@@ -112,13 +140,17 @@ class FitnessScale:
         return min(1.0, max(0.0, (value - self.low) / (self.high - self.low)))
 
 
-def find_scale(nodes: Sequence[Node], direction: Direction) -> FitnessScale | None:
-    """Returns the scale of a tree's fitness values; None where no node has one."""
+def find_scale(nodes: Sequence[Node], direction: Direction, line: Set[RecordId] = frozenset()) -> FitnessScale | None:
+    """Returns the scale of a tree's fitness values; None where no node has one. It reaches as far as the nodes of a `line`, unless these would press the others flat."""
     values = sorted(node.fitness for node in nodes if node.fitness is not None)
     if not values:
         return None
     cut = int(len(values) * _WORST) if len(values) >= _FEW else 0
-    return FitnessScale(values[cut], values[-1]) if direction == "max" else FitnessScale(values[-1 - cut], values[0])
+    best = values[-1] if direction == "max" else values[0]
+    low = values[cut] if direction == "max" else values[-1 - cut]
+    among = [node.fitness for node in nodes if node.record in line and node.fitness is not None]
+    worst = max([low, *among], key=lambda value: abs(best - value))
+    return FitnessScale(worst if abs(best - worst) <= _FAR * abs(best - low) else low, best)
 
 
 def place_nodes(nodes: Sequence[Node], scale: FitnessScale | None) -> dict[RecordId, tuple[float, float]]:
@@ -201,10 +233,13 @@ def _draw_node(node: Node, place: tuple[float, float], hue: str, fitness: Fitnes
 
 
 def show_lineage(request: Request) -> Response:
-    """Answers with the tree of a campaign."""
+    """Answers with the tree of a campaign: around its best program, or with `?show=all` of all."""
+    part = query_choice(request, "show", PARTS)
     with request.app.state.campaigns.campaign(request.path_params["name"]) as campaign:
-        tree, fitness = read_tree(campaign, MOST), campaign.task.fitness
-    scale = find_scale(tree.nodes, fitness.direction)
+        most = MOST if part == PARTS[-1] else min(NEAR, MOST)
+        tree, fitness = read_tree(campaign, most, part), campaign.task.fitness
+    line = find_best_line(tree.nodes) if part == PARTS[0] else frozenset[RecordId]()
+    scale = find_scale(tree.nodes, fitness.direction, line)
     return render_page(
         request,
         "lineage.html",
@@ -213,6 +248,7 @@ def show_lineage(request: Request) -> Response:
         scale=scale,
         fitness=fitness,
         size=(int(WIDTH), int(HEIGHT)),
+        part=part,
     )
 
 

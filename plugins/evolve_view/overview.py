@@ -11,6 +11,7 @@ from evolve import report
 from evolve.campaign import Campaign
 from evolve.types import FROM_SCRATCH, MachineMeasured, Opened, SettingsChanged, Stamped, TaskChanged, canonical
 from evolve_view.caveats import list_caveats
+from evolve_view.dots import read_choices
 from evolve_view.figures import AXES, draw_curve
 from evolve_view.requests import query_choice, render_page
 
@@ -46,6 +47,7 @@ def show_overview(request: Request) -> Response:
             caveats=list_caveats(campaign, seen),
             curve=draw_curve(report.curve(campaign), seen.best, task, campaign.budget, axis),
             axis=axis,
+            dots=read_choices(request),
         )
 
 

@@ -12,7 +12,15 @@ from evolve import report
 from evolve.campaign import Campaign
 from evolve.types import ConfigError, RecordId, TextId
 from evolve_view.code import compare_files, show_files
-from evolve_view.requests import attachment, parse_number, path_record, query_number, render_page
+from evolve_view.requests import (
+    attachment,
+    parse_number,
+    path_record,
+    query_choice,
+    query_number,
+    render_page,
+    with_query,
+)
 
 CHARACTERS, NUMBERS, ARTIFACTS = 20_000, 200, 50
 """Characters of a text, metrics, and artifacts that are on the page."""
@@ -23,7 +31,7 @@ CHILDREN, STEPS = 25, 50
 def show_program(request: Request) -> Response:
     """Answers with a record and its program, beside the record that the query's `against` names, or else its first parent."""
     name, number = request.path_params["name"], path_record(request)
-    against = query_number(request, "against")
+    against, beside = query_number(request, "against"), query_choice(request, "diff", ("unified", "side")) == "side"
     with request.app.state.campaigns.campaign(name) as campaign:
         shown = report.whole(campaign, number)
         files, parents = shown.files, shown.made.parents
@@ -45,6 +53,8 @@ def show_program(request: Request) -> Response:
             blame={(line.path, line.number): line for line in blame},
             blamed=blamed,
             against=other,
+            beside=beside,
+            compare=lambda how: with_query(request.url.path, {"against": against, "diff": how}),
             changes=compare_files(_files_of(campaign, other), files) if other and files else (),
             artifacts=_read_artifacts(campaign, number),
             characters=CHARACTERS,

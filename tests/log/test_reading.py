@@ -256,3 +256,10 @@ def test_programs_that_hold_words_come_newest_first(log: Log) -> None:
     assert log.search("scale", 3) == [both.id, program(3).id]
     assert log.search("scale answer", 10) == [both.id]
     assert log.search(" ", 10) == []
+
+
+def test_events_of_one_type_are_found_by_their_numbers(log: Log) -> None:
+    """The numbers come without a look at the events; a number that there is not brings none."""
+    assert log.numbers(Settled) == [2, 4, 6]
+    assert [stamped.number for stamped in log.events_at([6, 2, 99])] == [2, 6]
+    assert all(isinstance(stamped.event, Settled) for stamped in log.events_at([6, 2]))

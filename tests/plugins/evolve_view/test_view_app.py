@@ -116,6 +116,7 @@ PAGES = (
     "/c/{name}/archive",
     "/c/{name}/archive?island=0",
     "/c/{name}/operators",
+    "/c/{name}/calls",
     "/c/{name}?x=money",
     "/c/{name}/lessons",
     "/c/{name}/lineage",
@@ -142,10 +143,11 @@ MOST = {
     "/c/large": 20,
     "/c/large/archive": 60,
     "/c/large/operators": 10,
+    "/c/large/calls": 60,
     "/c/large/lessons": 10,
     "/c/large/settings": 12,
 }
-"""Statements that each page may need at most; the archive shows fifty elites."""
+"""Statements that each page may need at most; the archive shows fifty elites, the calls what came of fifty."""
 
 
 @pytest.fixture(scope="module")

@@ -1,8 +1,11 @@
 """Programs as lines of HTML, and what differs between two of them."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from markupsafe import Markup
 
 from evolve_view.code import COLOURED, LINES, colour, compare_files, show_files, show_unseen, split_lines
 
@@ -120,3 +123,81 @@ def test_what_is_left_of_both_without_the_marked_lines_is_equal(before, after):
     shared_new = set(range(1, len(new) + 1)) - {row.new for row in kept if row.kind == "new"}
     if kept:
         assert [old[at - 1] for at in sorted(shared_old)] == [new[at - 1] for at in sorted(shared_new)]
+
+
+def sides(before, after):
+    """Rows of two texts side by side, with marks in brackets."""
+    (change,) = compare_files({"a.txt": before}, {"a.txt": after})
+    rows = [(row.old, marked(row.was), row.new, marked(row.now)) for row in change.sides]
+    assert [row.kind for row in change.sides].count("gap") == 0
+    return rows
+
+
+def marked(html):
+    return Markup(html.replace('<mark class="part">', "[").replace("</mark>", "]")).striptags()
+
+
+def test_a_line_stands_beside_what_it_became_and_the_words_that_differ_are_marked():
+    assert sides("x\nstep = 0.5 * gain\nz\n", "x\nstep = 0.7 * gain\nz\n") == [
+        (1, "x", 1, "x"),
+        (2, "step = [0.5] * gain", 2, "step = [0.7] * gain"),
+        (3, "z", 3, "z"),
+    ]
+
+
+def test_a_line_that_came_or_went_stands_alone():
+    assert sides("a\n", "a\nb\n") == [(1, "a", 1, "a"), (0, "", 2, "b")]
+    assert sides("a\nb\n", "a\n") == [(1, "a", 1, "a"), (2, "b", 0, "")]
+
+
+def test_of_a_block_the_lines_that_are_alike_stand_beside_each_other():
+    before = "first = one(two)\nsecond = three(four, 1)\n"
+    after = "nothing like it at all\nsecond = three(four, 2)\n"
+    assert sides(before, after) == [
+        (1, "first = one(two)", 0, ""),
+        (0, "", 1, "nothing like it at all"),
+        (2, "second = three(four, [1])", 2, "second = three(four, [2])"),
+    ]
+
+
+def test_marks_are_in_the_unified_change_too_and_cut_no_element():
+    (change,) = compare_files({"a.py": "x = '<a>' + 1\n"}, {"a.py": "x = '<b>' + 1\n"})
+    old, new = (row.html for row in change.rows)
+    assert marked(old) == "x = '<[a]>' + 1"
+    assert marked(new) == "x = '<[b]>' + 1"
+    for html in (old, new):
+        assert html.count("<span") == html.count("</span>")
+        assert re.search(r'<mark class="part">[^<]*</mark>', html)
+
+
+WORDS = st.text(st.sampled_from("ab <&\u202e="), max_size=20)
+
+
+@given(WORDS, WORDS)
+def test_what_is_not_marked_is_equal_on_both_sides(before, after):
+    """And every text is there as a whole, whatever signs it has."""
+    for change in compare_files({"a.py": f"{before}\n"}, {"a.py": f"{after}\n"}):
+        for row in change.sides:
+            for html, text in ((row.was, before if row.old else ""), (row.now, after if row.new else "")):
+                assert re.sub("<[^>]*>", "", html).replace("&lt;", "<").replace("&amp;", "&") == show_unseen(text)
+            if row.old and row.new and row.kind == "change":
+                left, right = (
+                    re.sub("<[^>]*>", "", re.sub(r'<mark class="part">[^<]*</mark>', "", html))
+                    for html in (row.was, row.now)
+                )
+                assert left == right
+
+
+@given(TEXTS, TEXTS)
+def test_side_by_side_and_below_each_other_have_the_same_lines(before, after):
+    for change in compare_files({"a.txt": before}, {"a.txt": after}):
+        assert sorted(row.old for row in change.sides if row.old) == sorted(row.old for row in change.rows if row.old)
+        assert sorted(row.new for row in change.sides if row.new) == sorted(row.new for row in change.rows if row.new)
+        assert [row.old for row in change.sides if row.old] == sorted(row.old for row in change.sides if row.old)
+
+
+def test_a_large_block_is_compared_without_delay():
+    before, after = ("".join(f"{sign} = {n} + {n * n}\n" for n in range(2000)) for sign in "ab")
+    (change,) = compare_files({"a.txt": before}, {"a.txt": after})
+    assert (change.added, change.removed) == (2000, 2000)
+    assert len(change.sides) == 2000

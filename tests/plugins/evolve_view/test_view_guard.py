@@ -69,7 +69,7 @@ def test_the_way_in_leads_to_no_other_host(browse, looked_at, path):
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS"])
-def test_a_server_that_only_reads_changes_nothing(browse, looked_at, method):
+def test_a_page_that_is_only_read_takes_nothing(browse, looked_at, method):
     answer = browse(looked_at).request(method, "/c/number/lessons", headers={"origin": HOME})
     assert (answer.status_code, protected(answer)) == (405, True)
 

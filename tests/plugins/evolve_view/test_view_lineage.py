@@ -95,6 +95,14 @@ def test_of_many_the_worst_quarter_lies_at_the_lower_end():
     assert {found.share(value) for value in (1.0, 20.0, 26.0)} == {0.0}
 
 
+def test_the_scale_reaches_the_ancestors_of_the_best_unless_they_press_the_others_flat():
+    many = tuple(node(record, 0, float(record)) for record in range(1, 101))
+    assert find_scale(many, "max", {1, 100}).low == 1.0
+    assert find_scale(many, "min", {1, 100}).low == 100.0
+    far = (node(101, 0, -1e6), *many)
+    assert find_scale(far, "max", {101, 100}).low == find_scale(far, "max").low
+
+
 def test_without_a_fitness_there_is_no_scale():
     assert find_scale((node(1, 0, None),), "max") is None
     assert place_nodes((node(1, 0, None),), None)[1][1] > HEIGHT / 2
@@ -108,8 +116,8 @@ def test_every_node_stands_inside_the_picture(nodes):
     assert all(0 <= x <= WIDTH and 0 <= y <= HEIGHT for x, y in spots.values())
 
 
-def family(home):
-    """1 has the children 2, 3, 4 (a crash) and 5 (screened); 2 has 6 and 7; 7 has 8, the best, and 9 measures 2 again, which has 10."""
+def family(home, *, cousin=False):
+    """1 has the children 2, 3, 4 (a crash) and 5 (screened); 2 has 6 and 7; 7 has 8, the best, and 9 measures 2 again, which has 10. A cousin, 11, is a child of 3."""
     written = Written(home)
     written.seed(5.0)
     written.proposal(6.0)
@@ -121,6 +129,8 @@ def family(home):
     written.proposal(9.0, parents=(7,))
     written.again(2, 6.0)
     written.proposal(6.2, parents=(9,))
+    if cousin:
+        written.proposal(2.0, parents=(3,))
     return written.campaign
 
 
@@ -149,3 +159,36 @@ def test_the_line_of_the_best_is_drawn_and_operators_have_colours(browse, looked
     page = browse(looked_at).get("/c/number/lineage").text
     assert re.search(r'class="best-line" d="(M[\d. ]+L[\d. ]+){2}"', page)
     assert "tune_literals" in text_of(page.partition('id="legend"')[2])
+
+
+def test_the_tree_begins_with_the_ancestors_of_the_best_and_what_else_was_tried_on_them(tmp_path):
+    """8 is the best, its line is 1, 2, 7; 6 and 10 are children of 2, 3 and 4 of 1, and 11 is a child of 3."""
+    with family(tmp_path, cousin=True) as campaign:
+        whole, near = read_tree(campaign, 100), read_tree(campaign, 100, "best")
+        few = read_tree(campaign, 6, "best")
+    assert {node.record for node in whole.nodes} - {node.record for node in near.nodes} == {11}
+    assert near.left_out == 1
+    assert {node.record for node in few.nodes} >= {1, 2, 7, 8}
+    assert {
+        parent: [node.record for node in few.nodes if node.parent == parent and node.record != 7] for parent in (1, 2)
+    } == {
+        1: [2, 3],
+        2: [10],
+    }
+
+
+def test_all_programs_are_a_choice_of_the_lineage(browse, tmp_path):
+    family(tmp_path, cousin=True).close()
+    client = browse(tmp_path)
+    near, whole = (client.get(f"/c/number/lineage{query}").text for query in ("", "?show=all"))
+    assert 11 not in drawn(near)
+    assert 11 in drawn(whole)
+    assert "1 are left out" in text_of(near)
+    assert 'href="/c/number/lineage?show=all"' in near
+
+
+def test_before_any_program_has_a_score_all_are_drawn(browse, tmp_path):
+    written = Written(tmp_path, name="failing")
+    written.failure(Outcome.CRASHED, "no", parents=())
+    written.campaign.close()
+    assert drawn(browse(tmp_path).get("/c/failing/lineage").text) == [1]

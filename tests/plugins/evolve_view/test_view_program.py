@@ -327,3 +327,18 @@ def test_the_seeds_texts_are_exactly_what_is_stored(browse, hostile):
     client = browse(hostile)
     text = client.get("/c/hostile/programs/3/files/0").content.decode("utf-8", "surrogatepass")
     assert EVIL in text
+
+
+def test_a_change_is_shown_side_by_side_where_that_is_chosen(browse, looked_at):
+    """The choice stands in the address, beside the record to compare with."""
+    client = browse(looked_at)
+    page, other = (client.get(f"/c/number/programs/6?against=1{more}").text for more in ("", "&diff=side"))
+    assert 'class="change sides"' not in page
+    assert 'href="/c/number/programs/6?against=1&amp;diff=side#change"' in page
+    assert 'class="change sides"' in other
+    assert '<input type="hidden" name="diff" value="side">' in other
+    assert re.search(r'class="text old">.*<mark class="part">5</mark>.*class="text new">.*6.5', other)
+
+
+def test_a_side_that_there_is_not_is_refused(browse, looked_at):
+    assert browse(looked_at).get("/c/number/programs/6?diff=over").status_code == 404

@@ -9,6 +9,7 @@ PAGES = (
     "/c/{name}",
     "/c/{name}/archive",
     "/c/{name}/operators",
+    "/c/{name}/calls",
     "/c/{name}/lessons",
     "/c/{name}/settings",
 )
