@@ -14,7 +14,6 @@ from typing import IO, Any
 
 import click
 
-from evolve import wording
 from evolve.cli.options import debug_option as debug_option
 from evolve.cli.options import json_option as json_option
 from evolve.sandbox import output as sandbox_output
@@ -147,5 +146,4 @@ def quote(text: str, most: int = QUOTE) -> str:
 
 def quote_section(name: str, text: str, most: int = QUOTE) -> str:
     """Returns a part of a prompt, or an answer, under its name and the tokens that it takes about."""
-    tokens = wording.counted(estimate_tokens(text), "token")
-    return f"--- {one_line(name)} (about {tokens})\n{quote(text, most)}"
+    return f"--- {one_line(name)} (about {estimate_tokens(text):,} tokens)\n{quote(text, most)}"

@@ -26,7 +26,7 @@ from evolve.report.blame import program_of as program_of
 from evolve.report.calls import CALL_ENDS as CALL_ENDS
 from evolve.report.calls import CallEntry as CallEntry
 from evolve.report.calls import CallLine as CallLine
-from evolve.report.calls import CallResult as CallResult
+from evolve.report.calls import CallOutcome as CallOutcome
 from evolve.report.calls import CallShown as CallShown
 from evolve.report.calls import CallsPage as CallsPage
 from evolve.report.calls import CostLine as CostLine

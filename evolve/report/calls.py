@@ -115,7 +115,7 @@ class WantedCalls:
 
 
 @dataclass(frozen=True, slots=True)
-class CallResult:
+class CallOutcome:
     """A record of the step that made a call; `why` is what its evaluator, or the screen that refused it, said. `parent_fitness` is that of its first parent, as
     the user sees it; None where there is none."""
 
@@ -132,7 +132,7 @@ class CallEntry:
     at: float
     operator: str
     call: CallLine
-    results: tuple[CallResult, ...]
+    results: tuple[CallOutcome, ...]
     open: bool
 
 
@@ -186,11 +186,11 @@ def _make_entries(campaign: Campaign, stamped: Sequence[Stamped], operators: Seq
     ]
 
 
-def _make_result(campaign: Campaign, event: Settled, said: Mapping[TextId, str]) -> CallResult:
+def _make_result(campaign: Campaign, event: Settled, said: Mapping[TextId, str]) -> CallOutcome:
     parents, why = event.record.origin.parents, said.get(TextId(event.record.evaluation.feedback), "")
     value = campaign.state.history.fitness(parents[0]) if parents else None
     fitness = None if value is None else campaign.task.fitness.shown(value)
-    return CallResult(record_line(campaign, event), why or event.record.thought, fitness)
+    return CallOutcome(record_line(campaign, event), why or event.record.thought, fitness)
 
 
 def _read_results(campaign: Campaign, steps: Set[int]) -> dict[int, list[Settled]]:
