@@ -79,7 +79,9 @@ def run(place: Path, task: Path, args: argparse.Namespace) -> Campaign:
         words += ["--model", args.model]
     if args.deterministic and not begun:
         words.append("--deterministic")
-    subprocess.run([str(command), "--workspace", str(workspace), *words], check=True)
+    done = subprocess.run([str(command), "--workspace", str(workspace), *words], check=False)
+    if done.returncode:
+        raise SystemExit(f"run.py: the campaign in {place} failed with {done.returncode}; its message stands above")
     records = ask(command, workspace, "program", "list", NAME, "--all", "--limit", "0")
     calls = ask(command, workspace, "model", "calls", NAME, "--limit", "0")
     subprocess.run(

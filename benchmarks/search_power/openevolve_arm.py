@@ -128,7 +128,9 @@ def search(place: Path, name: str, args: argparse.Namespace) -> None:
     words += ["--config", str(place / "openevolve.json"), "--output", str(place / "openevolve")]
     environment = os.environ | {"SEARCH_POWER_JUDGE": str(place / "judge.json"), "NO_PROXY": "127.0.0.1"}
     with (place / "openevolve.log").open("w") as log:
-        subprocess.run(words, check=True, cwd=place, env=environment, stdout=log, stderr=subprocess.STDOUT)
+        done = subprocess.run(words, check=False, cwd=place, env=environment, stdout=log, stderr=subprocess.STDOUT)
+    if done.returncode:
+        raise SystemExit(f"run.py: OpenEvolve failed with {done.returncode}. Try: read {log.name}")
 
 
 def read_programs(trace: Path, answers: Sequence[Answer]) -> dict[str, str]:
