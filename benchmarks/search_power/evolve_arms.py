@@ -50,9 +50,7 @@ def settings_of(arm: str, task: Path, args: argparse.Namespace) -> dict[str, Any
         # Each answer counts for itself: none is dropped because it is near to another one.
         settings |= {"strategy": {"name": "best_of_n"}, "novelty": {"distance": 0.0}}
     if args.model is None:
-        # Equal prompts that wait together share one answer in a mailbox, and those of `sample` are all equal.
-        at_once = 1 if arm == "best_of_n" else AT_ONCE
-        member = {"name": "blind", "kind": "mailbox", "concurrency": at_once, "settings": {"folder": str(args.box)}}
+        member = {"name": "blind", "kind": "mailbox", "concurrency": AT_ONCE, "settings": {"folder": str(args.box)}}
         settings["models"] = {"members": [member]}
     return settings
 

@@ -1,7 +1,6 @@
 """`evolve program evaluate`: a person's program evaluated outside any campaign, next to the seed that it should beat.
 
-Results are kept, so that the same command evaluates only what is missing. Numbers are in the task's own direction, and a gain is a mean
-over trials that both the program and the seed were evaluated with."""
+Numbers are in the task's own direction, and a gain is a mean over trials that both the program and the seed were evaluated with."""
 
 import sys
 from collections.abc import Iterable, Mapping, Sequence
