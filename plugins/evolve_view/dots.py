@@ -20,7 +20,7 @@ from evolve_view.charts import ticks
 from evolve_view.figures import AXES as CURVES
 from evolve_view.requests import query_choice, query_number, render_page
 
-MOST = 20_000
+MOST = 12_000
 """Dots that are drawn; of more programs every so manieth is, and each that was the best."""
 WIDTH, HEIGHT = 1000.0, 400.0
 """Units of the picture, which is stretched to its place."""
