@@ -3,6 +3,7 @@
 Live and replayed events pass the same `settle` and `absorb`, so a replayed state equals the live one."""
 
 import math
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -57,7 +58,7 @@ NOISE = "noise floor"
 class Step:
     """A step that was asked and has not settled as a whole: `settled` holds the indices of the children that have, `replies` what models
     have answered, by the call's index. `quarantined` are the programs that were ruled out when it was asked, `best` the record of
-    the best program then (0: none), `rivals` the number of other steps on the same parent that were asked of the same history."""
+    the best program then (0: none), `rivals` the number of other steps on the same parent that know of the same proposals of models."""
 
     asked: Asked
     quarantined: frozenset[ProgramId] = frozenset()
@@ -238,8 +239,13 @@ class State:
         if not isinstance(event.action, Propose) or not event.action.selection.model:
             return Step(event, self._ruled_out)
         best, parents = self.archive.best, event.action.selection.parents[:1]
-        # Only what was asked of the same history would be asked in the same words.
-        equal = (step.asked.action for step in self.steps.values() if step.asked.after == event.after)
+        # Only what knows of the same proposals would be asked in the same words.
+        proposed = self.columns.proposed
+        equal = (
+            step.asked.action
+            for step in self.steps.values()
+            if bisect_right(proposed, step.asked.after) == bisect_right(proposed, event.after)
+        )
         rivals = sum(isinstance(each, Propose) and each.selection.parents[:1] == parents for each in equal)
         return Step(event, self._ruled_out, 0 if best is None else best.record, rivals)
 

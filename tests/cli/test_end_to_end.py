@@ -151,7 +151,7 @@ def test_a_dry_run_shows_the_first_prompt_and_calls_no_model(call, home, folder)
     words = ("run", "number", "--model", f"mailbox:{letters}", "--budget", "5calls", "--dry-run")
     text = call(*words).stdout
     assert "mailbox: about 5, and 5 at least" in text
-    assert "a first prompt, of operator diff\n\nsystem\n" in text
+    assert "a first prompt, of operator diff\n\n--- system: system (about " in text
     assert not letters.exists() or list(letters.iterdir()) == []
     assert json.loads(call(*words, "--json").stdout)["foreseen"]["estimate"]["models"][0]["proposals"] == 5
 

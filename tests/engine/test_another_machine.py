@@ -79,7 +79,7 @@ def test_relative_thresholds_count_what_was_found_on_the_present_machine(bench, 
         found = dataclasses.replace(report.evaluation, passed={"screen": report.evaluation.fitness})
         return dataclasses.replace(report, evaluation=found)
 
-    with bench.create(task=task, budget=["40programs"]) as campaign:
+    with bench.create(task=task, budget=["80programs"]) as campaign:
         run(campaign, FakeExecutor(passing, description=here), Seen())
         assert campaign.state.history.least_of_top("screen", 0.5) is not None
     with bench.open() as campaign:

@@ -67,7 +67,7 @@ def test_an_unknown_name_is_answered_with_what_could_be_meant(tmp_path: Path, mo
         ("file.txt", "a task is a folder with a task.toml, or one Python file, got the file 'file.txt'"),
         (
             "nowhere/at/all",
-            "there is no task folder 'nowhere/at/all'. Try: check the path, or name one of cfr_variant, circle_packing",
+            "there is no task folder 'nowhere/at/all'. Try: check the path, or name one of cache_policy, cfr_variant, circle_packing",
         ),
         ("gone.py", "there is no file 'gone.py'. Try: check the path"),
         ("~nobody", "no task is called '~nobody'"),
