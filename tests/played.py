@@ -51,11 +51,14 @@ class InOrder:
         """Does nothing: there is nothing to end."""
 
 
-def play(home: Path, model: str = "", answers: Sequence[RecordedAnswer] = ()) -> tuple[list[RecordedAnswer], Any]:
-    """Runs the campaign with the recording as its model, with these answers in their order, or with the model of a specification; returns the
-    answers under their prompts, and what the campaign found."""
+def play(
+    home: Path, model: str = "", answers: Sequence[RecordedAnswer] = (), budget: str = ""
+) -> tuple[list[RecordedAnswer], list[dict[str, Any]]]:
+    """Runs the campaign, or its beginning within a smaller budget, with the recording as its model, with these answers in their order, or with
+    the model of a specification; returns the answers under their prompts, and what the campaign found."""
     loaded = plugins.load()
     values = read_campaign_file(FOLDER / "campaign.toml", loaded)
+    values = {**values, "budget": budget} if budget else values
     if model:
         (member,) = parse_models((model,), loaded)
         values = {**values, "models": {"members": [member.model_dump()]}}
