@@ -203,7 +203,7 @@ def unknown(line: str) -> list[str]:
 def test_every_command_and_option_that_is_named_exists() -> None:
     """In any page."""
     lines = command_lines()
-    assert "run online_bin_packing --budget 60s" in lines
+    assert "run online_bin_packing --budget 40s" in lines
     assert [line for line in sorted(lines) if unknown(line)] == []
 
 
