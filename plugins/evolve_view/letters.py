@@ -25,7 +25,7 @@ _REFUSAL = "skip"
 
 
 @dataclass(frozen=True, slots=True)
-class WaitingPrompt:
+class MemberPrompt:
     """A prompt that waits in the mailbox of the campaign's model at place `member`, since a time in seconds since 1970."""
 
     member: int
@@ -47,7 +47,7 @@ class LetterPart:
         return estimate_tokens(self.text)
 
 
-def list_letters(campaign: Campaign) -> tuple[WaitingPrompt, ...]:
+def list_letters(campaign: Campaign) -> tuple[MemberPrompt, ...]:
     """Returns the prompts that wait in the mailboxes which a campaign's settings name; each folder is looked at once."""
     folders: dict[Path, int] = {}
     for place, member in enumerate(campaign.settings.models.members):
@@ -55,7 +55,7 @@ def list_letters(campaign: Campaign) -> tuple[WaitingPrompt, ...]:
             folders.setdefault(MailboxSettings(**member.settings).folder, place)
     members = campaign.settings.models.members
     return tuple(
-        WaitingPrompt(place, members[place].name, prompt.name, prompt.at)
+        MemberPrompt(place, members[place].name, prompt.name, prompt.at)
         for folder, place in folders.items()
         for prompt in list_prompts(folder)
     )
