@@ -355,22 +355,27 @@ def draft_others(subject: Subject) -> SectionDraft:
 
 def _draft_other(subject: Subject, number: RecordId, place: int) -> SectionPiece:
     heading = _format_heading(subject, number)
-    program = subject.known.program(number)
-    assert program is not None, "others have programs"
-    whole, diff = program_text(program), compare_records(subject, subject.parent, number) if subject.parent else ""
-    if diff and len(diff) < _SHORTER * len(whole):
-        whole = f"Its differences from program {subject.parent}:\n\n{_quote_diff(diff)}"
     # The best program stays longest.
     worth = 64.0 if number == subject.best else 40.0 - place
-    return SectionPiece((f"{heading}\n\n{whole}", f"{heading} Its text does not fit in here.", ""), (worth, 66.0))
+    forms = (f"{heading}\n\n{_draft_text(subject, number)}", f"{heading} Its text does not fit in here.", "")
+    return SectionPiece(forms, (worth, 66.0))
+
+
+def _draft_text(subject: Subject, number: RecordId) -> str:
+    """Returns a program whole, or what differs from the parent where that is much shorter."""
+    program = subject.known.program(number)
+    assert program is not None, "others and partners have programs"
+    whole, diff = program_text(program), compare_records(subject, subject.parent, number) if subject.parent else ""
+    if diff and len(diff) < _SHORTER * len(whole):
+        return f"Its differences from program {subject.parent}:\n\n{_quote_diff(diff)}"
+    return whole
 
 
 def draft_partners(subject: Subject) -> SectionDraft:
-    """Drafts the other parents, whole: without them there is nothing to do."""
+    """Drafts the other parents, which no prompt does without: there would be nothing to do."""
     pieces = [
-        SectionPiece((f"{_format_heading(subject, record)}\n\n{program_text(program)}",))
+        SectionPiece((f"{_format_heading(subject, record)}\n\n{_draft_text(subject, record)}",))
         for record in subject.partners
-        if (program := subject.known.program(record)) is not None
     ]
     return SectionDraft(tuple(pieces))
 

@@ -7,9 +7,8 @@ decides much of what a short search finds. A search that stands still tries larg
 
 The state is a fold over the events: how often each record was a parent, which pairs were crossed, and how long nothing was found."""
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from itertools import islice
+from collections import Counter, deque
+from collections.abc import Sequence
 
 from numpy.random import Generator
 
@@ -33,7 +32,7 @@ from evolve.types import (
 PROMISING = 4
 """The best elites, among which all are drawn. An archive is full of variations of weak programs, of which a model makes nothing good."""
 RELATED = 100
-"""Generations in which a program counts as an ancestor."""
+"""Ancestors of a program that count as such, the nearest."""
 
 
 class ModelParents:
@@ -143,11 +142,12 @@ def _draw_by_rank(elites: Sequence[Elite], count: int, rng: Generator, shown: Se
 
 
 def _list_ancestors(history: History, record: RecordId) -> set[RecordId]:
-    """Returns the nearest ancestors of a record, by its first parents and theirs."""
-    return set(islice(_walk_back(history, record), RELATED))
-
-
-def _walk_back(history: History, record: RecordId) -> Iterator[RecordId]:
-    while (parents := history.parents(record)) and parents[0] < record:
-        record = parents[0]
-        yield record
+    """Returns the nearest ancestors of a record, by all parents: a program that was crossed contains both."""
+    found, left = set[RecordId](), deque([record])
+    while left and len(found) < RELATED:
+        child = left.popleft()
+        # A parent is older than its child; the check ends the walk in a history that says otherwise.
+        fresh = [parent for parent in history.parents(child) if parent < child and parent not in found]
+        found.update(fresh)
+        left.extend(fresh)
+    return found

@@ -153,6 +153,18 @@ def test_another_program_is_shown_by_its_difference_where_that_is_shorter() -> N
     assert ["Its differences" in text for text in whole] == [False, False]
 
 
+def test_the_other_parent_is_shown_by_its_difference_where_that_is_shorter() -> None:
+    """It is always there, in one form."""
+    scene = Scene()
+    scene.add(with_block(NEAREST), 6.0, "diff", (1,))
+    scene.add(with_block(NEAREST.replace("[0]", "[1]")), 5.0, "diff", (1,))
+    scene.add(with_block("pass\n" * 30), 4.0, "rewrite", (1,))
+    for other, is_near in ((3, True), (4, False)):
+        (piece,) = sections.draft_partners(about(scene, Selection("crossover", parents=(2, other)))).pieces
+        assert len(piece.forms) == 1
+        assert ("Its differences from program 2:" in piece.forms[0]) is is_near
+
+
 def test_the_table_has_the_parent_its_parent_the_best_and_the_best_of_each_case() -> None:
     """A case's best may be a program that is worse on the whole."""
     scene = Scene()

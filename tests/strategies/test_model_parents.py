@@ -147,6 +147,18 @@ def test_partners_are_of_another_line_and_no_pair_comes_twice() -> None:
     assert found.draw_partners(made, 1, elites, 1, rng) == []
 
 
+def test_a_program_that_contains_another_by_either_parent_is_no_partner_of_it() -> None:
+    made = campaign()
+    first, second = add(made, 2.0, 1), add(made, 3.0, 1)
+    joined = add(made, 4.0, first, second)
+    child = add(made, 5.0, joined)
+    found = parents_of(made.events)
+    elites, rng = found.list_elites(made), np.random.default_rng(0)
+    assert [elite.record for elite in elites] == [child, joined, second, first]
+    assert found.draw_partners(made, child, elites, 3, rng) == []
+    assert found.draw_partners(made, second, elites, 3, rng) == [first]
+
+
 def test_inspirations_are_of_cells_of_their_own_where_there_are_such() -> None:
     made = campaign()
     for score in range(5):
