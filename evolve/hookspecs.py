@@ -83,12 +83,14 @@ class TrackerEntry:
 
 @dataclass(frozen=True, slots=True)
 class StrategyEntry:
-    """A strategy; the factory gets its settings and the names of the campaign's operators."""
+    """A strategy; the factory gets its settings and the names of the campaign's operators. `operators`: those of a campaign that names none; empty:
+    the embedded ones, and with `history_free_operators` those that are history-free."""
 
     name: str
     factory: Callable[[Settings, Sequence[str]], Strategy]
     settings: "type[BaseModel] | None" = None
     history_free_operators: bool = False
+    operators: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

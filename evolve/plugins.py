@@ -133,11 +133,12 @@ class Plugins:
         return model is not None and key in model.model_fields
 
     def operators_of(self, strategy: str, wanted: Sequence[str], *, models: bool = False) -> tuple[str, ...]:
-        """Returns the operators that a campaign with this strategy has: those that are wanted, else the strategy's default. `models`: it has models
-        that propose. Raises `ConfigError`."""
+        """Returns the operators that a campaign with this strategy has: those that are wanted, else the strategy's own, else the default. `models`: it
+        has models that propose. Raises `ConfigError`."""
         free = _find("strategy", strategy, self.strategies).entry.history_free_operators
         default = _default_operators((one.entry for one in self.operators.values()), free, models)
-        for name in wanted:
+        named = tuple(wanted) or self.companions(strategy)
+        for name in named:
             entry = _find("operator", name, self.operators).entry
             if free and not entry.history_free:
                 raise ConfigError(
@@ -152,7 +153,18 @@ class Plugins:
                 raise ConfigError(
                     f"operator {name!r} is asked by the engine, and no strategy may. Try: leave it out of operators.names, and set lessons.every"
                 )
-        return tuple(wanted) or default
+        return named or default
+
+    def companions(self, strategy: str) -> tuple[str, ...]:
+        """Returns the operators that a strategy brings for a campaign that names none; empty: any. Raises `ConfigError` for one that is not installed."""
+        entry = _find("strategy", strategy, self.strategies).entry
+        for name in entry.operators:
+            if name not in self.operators:
+                raise ConfigError(
+                    f"strategy {strategy!r} works with the operator {name!r}, and no operator is called so. "
+                    "Try: install the package that has it, or name others in operators.names"
+                )
+        return entry.operators
 
     def usable(self, names: Sequence[str], seed: Program, seconds: float | None) -> tuple[str, ...]:
         """Returns those of a campaign's default operators that are meant for such a task: for a seed that is evaluated in so many seconds (None: not

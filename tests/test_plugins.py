@@ -173,6 +173,19 @@ def test_baselines_get_history_free_operators(installed):
     assert "tune_literals" in loaded.operators_of("islands", [])
 
 
+def test_a_strategy_brings_its_own_operators_where_none_is_named(installed):
+    """All of them, whatever others there are; one that is missing, or that needs a model where there is none, is an error."""
+    entry = StrategyEntry("mine", lambda settings, operators: operators, operators=("rewrite", "shuffle"))
+    installed["mine"] = module("mine", register_strategies=lambda: [entry])
+    with pytest.raises(ConfigError, match="strategy 'mine' works with the operator 'shuffle', and no operator is"):
+        plugins.load().operators_of("mine", [], models=True)
+    assert plugins.load().operators_of("mine", ["diff"], models=True) == ("diff",)
+    installed["other"] = module("other", register_operators=lambda: [OperatorEntry("shuffle", lambda settings: None)])
+    assert plugins.load().operators_of("mine", [], models=True) == ("rewrite", "shuffle")
+    with pytest.raises(ConfigError, match="'rewrite' needs a model, and this campaign has none"):
+        plugins.load().operators_of("mine", [])
+
+
 @pytest.mark.parametrize(
     ("path", "seconds", "names"),
     [

@@ -35,7 +35,9 @@ from evolve.types import (
     Reply,
     Section,
     Selection,
+    Settled,
     Stage,
+    Traits,
     Usage,
     Wait,
     canonical,
@@ -131,6 +133,62 @@ def test_a_strategy_that_gives_an_operator_parents_that_it_cannot_use_is_told_wh
 ) -> None:
     with pytest.raises(AssertionError, match=words):
         check_strategy(lambda operators: Steady(ask), steps=60)
+
+
+def test_a_strategy_may_want_operators_of_its_own() -> None:
+    """It is rehearsed with these, and with their traits."""
+    made: list[tuple[str, ...]] = []
+
+    def make(operators: Sequence[str]) -> Steady:
+        made.append(tuple(operators))
+        return Steady(lambda strategy, view, rng: Propose(Selection("plan", parents=(1,))))
+
+    check_strategy(make, steps=20, operators={"plan": Traits(needs_model=True), "act": Traits()})
+    assert set(made) == {("plan", "act")}
+    with pytest.raises(AssertionError, match="operator 'plan' wants 2 parents"):
+        check_strategy(make, steps=20, operators={"plan": Traits(parents=2)})
+
+
+def test_a_strategy_that_does_not_survive_a_newer_version_of_the_task_is_found() -> None:
+    """Here it keeps the first program that settled, and expects it to have been a proposal's for ever."""
+
+    class Stuck(Steady):
+        def tell(self, event: Event) -> None:
+            super().tell(event)
+            if isinstance(event, Settled) and event.record.origin.kind == "measurement":
+                raise KeyError(event.record.origin.about)
+
+    with pytest.raises(KeyError):
+        check_strategy(lambda operators: Stuck(lambda strategy, view, rng: FIRST), steps=40)
+
+
+def test_children_of_a_step_settle_in_any_order() -> None:
+    """Each with its place among those that were wanted."""
+    rehearsal = Rehearsal()
+    rehearsal.open()
+    orders = set()
+    for _ in range(20):
+        rehearsal.start(Propose(Selection("first", parents=(1,), samples=3)))
+        before = len(rehearsal.history)
+        rehearsal.finish()
+        origins = [record.origin for record in rehearsal.history.records[before:]]
+        orders.add(tuple(origin.index for origin in origins))
+        assert [origin.count for origin in origins] == [3, 3, 3]
+    assert {tuple(sorted(order)) for order in orders} == {(0, 1, 2)}
+    assert len(orders) > 1
+
+
+def test_an_operator_without_a_model_may_want_several_parents() -> None:
+    class Join:
+        def propose(self, selection: Selection, context: Context) -> Sequence[Child]:
+            first, second = selection.parents
+            program = context.history.program(context.history.program_id(second) or "")
+            return [Child(Program({"seed.py": program.files["seed.py"] + f"# {first}\n"}))]
+
+    programs = [Program({"seed.py": "x = 1\n"})]
+    check_operator(Join, programs, Traits(parents=2))
+    with pytest.raises(ValueError, match="unpack"):
+        check_operator(Join, programs)
 
 
 def test_a_strategy_that_a_replay_does_not_rebuild_is_found() -> None:

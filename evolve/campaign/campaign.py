@@ -20,7 +20,14 @@ from evolve.archive import Archive
 from evolve.campaign.digest import digest
 from evolve.campaign.folds import NOTHING_NEW, Ensemble
 from evolve.campaign.history import Past, Reader
-from evolve.campaign.settings import budget_of, calls_end_budget, complete_settings, operators_of, try_settings
+from evolve.campaign.settings import (
+    are_operators_named,
+    budget_of,
+    calls_end_budget,
+    complete_settings,
+    operators_of,
+    try_settings,
+)
 from evolve.campaign.state import NOT_FOLDED, State
 from evolve.campaign.workspace import existing_path, new_path, secret_for
 from evolve.config import Settings, restore_settings
@@ -228,7 +235,7 @@ class Campaign:
     def usable_operators(self) -> tuple[str, ...]:
         """Operators that may propose now. Where nobody named them, some are only for tasks that are evaluated quickly, or in
         some language. The seed's evaluation, which is in the log, decides that; where two runs must agree seconds decide nothing."""
-        if self.settings.operators.names:
+        if are_operators_named(self.settings, self.plugins):
             return self.operator_names
         seconds = None if self.settings.deterministic else self.state.seed_seconds
         return self.plugins.usable(self.operator_names, self.task.seed, seconds)

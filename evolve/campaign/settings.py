@@ -66,6 +66,11 @@ def operators_of(settings: Settings, plugins: Plugins) -> tuple[str, ...]:
     return plugins.operators_of(settings.strategy.name, settings.operators.names, models=models)
 
 
+def are_operators_named(settings: Settings, plugins: Plugins) -> bool:
+    """Reports whether the campaign or its strategy names the operators; else they are chosen by what the task is like."""
+    return bool(settings.operators.names or plugins.companions(settings.strategy.name))
+
+
 def reflection_operators(settings: Settings) -> tuple[str, ...]:
     """Returns the operators that the engine asks by itself; raises `ConfigError` where there is no model for them."""
     if not settings.lessons.every:

@@ -9,7 +9,7 @@ from typing import Any
 
 from evolve import prompts
 from evolve.campaign import Campaign, stream
-from evolve.campaign.settings import budget_of, operators_of
+from evolve.campaign.settings import are_operators_named, budget_of, operators_of
 from evolve.campaign.spending import CostEstimate, ModelEstimate, estimate_costs
 from evolve.cli.output import facts, flat, quote_section
 from evolve.engine import RunRequest
@@ -63,7 +63,8 @@ def describe_run(request: RunRequest) -> dict[str, Any]:
 def _operators(request: RunRequest) -> tuple[str, ...]:
     """Returns the operators that would be used if the seed is evaluated quickly."""
     names = operators_of(request.settings, request.plugins)
-    return names if request.settings.operators.names else request.plugins.usable(names, request.task.seed, None)
+    named = are_operators_named(request.settings, request.plugins)
+    return names if named else request.plugins.usable(names, request.task.seed, None)
 
 
 def format_run(request: RunRequest, dry: Mapping[str, Any]) -> str:

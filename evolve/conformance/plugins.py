@@ -101,11 +101,12 @@ def _check_operator(plugins: Plugins, name: str, settings: Mapping[str, Any]) ->
     if entry.needs_model:
         testing.check_model_operator(lambda: plugins.operator(name, settings), PROGRAMS, traits=entry.traits)
     else:
-        testing.check_operator(lambda: plugins.operator(name, settings), PROGRAMS)
+        testing.check_operator(lambda: plugins.operator(name, settings), PROGRAMS, entry.traits)
 
 
 def _check_strategy(plugins: Plugins, name: str, settings: Mapping[str, Any]) -> None:
-    testing.check_strategy(lambda operators: plugins.strategy(name, settings, operators))
+    companions = {operator: plugins.operators[operator].entry.traits for operator in plugins.companions(name)}
+    testing.check_strategy(lambda operators: plugins.strategy(name, settings, operators), operators=companions)
 
 
 def _check_tracker(plugins: Plugins, name: str, settings: Mapping[str, Any]) -> None:

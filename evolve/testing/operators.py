@@ -33,15 +33,15 @@ NONSENSE: tuple[Answer, ...] = (
 """Replies of models that answer nothing."""
 
 
-def check_operator(make: Callable[[], Operator], programs: Sequence[Program]) -> None:
-    """Lets the operators that `make()` returns propose children of each of `programs`.
+def check_operator(make: Callable[[], Operator], programs: Sequence[Program], traits: Traits | None = None) -> None:
+    """Lets the operators that `make()` returns propose children of each of `programs`, with what `traits` ask for besides.
 
     Checked: equal selections, histories and generators give equal children, also from an operator made afresh; a child
     differs from its parent; its extras are plain JSON; nothing but `EditError` is raised; at least one of `programs`
     has children."""
     fruitful = 0
     for number, program in enumerate(programs):
-        first, second = (_propose(make(), program, number)[0] for _ in range(2))
+        first, second = (_propose(make(), program, number, traits=traits)[0] for _ in range(2))
         assert first == second, f"equal inputs give other children: {first} != {second}"
         fruitful += first is not None
         _check_children(first, program)

@@ -16,6 +16,7 @@ from evolve.archive import Archive, ArchiveSettings
 from evolve.protocols import Context, no_model
 from evolve.types import (
     FAILURES,
+    REJUDGED,
     Asked,
     Axis,
     Evaluation,
@@ -40,6 +41,7 @@ from evolve.types import (
     Selection,
     Settled,
     Task,
+    TaskChanged,
     Traits,
     Usage,
     estimate_tokens,
@@ -136,8 +138,7 @@ class Rehearsal:
         self.seed = seed
         self.events: list[Event] = []
         self.task = rehearsed_task()
-        settings = ArchiveSettings(islands=3)
-        self.archive = Archive(self.task.axes, settings, deterministic=True, certifies=False, bound=None)
+        self.archive = _make_archive(self.task)
         self.history = RehearsedHistory()
         self.lessons: Sequence[Lesson] = ()
         self.progress = Progress()
@@ -184,9 +185,28 @@ class Rehearsal:
                 origin = Origin(
                     "proposal", asked.step, 0, 1, chosen.island, chosen.operator, chosen.model, parents, inspirations
                 )
-                made = rng.random() < 0.9
                 start = self._number(parents[0]) if parents else 0.0
-                self._settle(origin, start + float(rng.normal()) if made else None, crashed=rng.random() < 0.1)
+                for index in rng.permutation(chosen.samples):
+                    child = replace(origin, index=int(index), count=chosen.samples)
+                    made = rng.random() < 0.9
+                    self._settle(child, start + float(rng.normal()) if made else None, crashed=rng.random() < 0.1)
+
+    def rejudge(self) -> None:
+        """Gives a newer version of the task: the steps under way are given up, and the seed and the elites are evaluated again."""
+        programs = self.history.programs
+        elites = {elite.program: elite.record for elite in self.archive.elites() if elite.program != self.task.seed.id}
+        self.pending.clear()
+        self.history.since = len(self.history)
+        self.task = replace(self.task, version=f"{self.task.version} again")
+        self.archive = _make_archive(self.task)
+        self.events.append(TaskChanged(self.task.version, ""))
+        self._settle(Origin("seed", 0), 0.0)
+        for record in elites.values():
+            self._steps += 1
+            program = self.history.program_id(record)
+            assert program in programs, "an elite has a program"
+            self.events.append(Asked(self._steps, Measure(record, program, why=REJUDGED), len(self.history)))
+            self._settle(Origin("measurement", self._steps, about=record, why=REJUDGED), self._number(record))
 
     def quarantine_best(self) -> ProgramId | None:
         """Rules the best program out, and returns it; None while the best one is the seed."""
@@ -223,6 +243,10 @@ class Rehearsal:
         self.progress = Progress(
             programs=self.progress.programs + evaluated, records=len(self.history), seconds=0.1 * len(self.history)
         )
+
+
+def _make_archive(task: Task) -> Archive:
+    return Archive(task.axes, ArchiveSettings(islands=3), deterministic=True, certifies=False, bound=None)
 
 
 Answer = str | Reply | ModelError

@@ -12,30 +12,39 @@ NEEDS: Mapping[str, Traits] = MappingProxyType({"second": Traits(takes_failures=
 """Traits of two of the operators in a second rehearsal."""
 
 
-def check_strategy(make: Callable[[Sequence[str]], Strategy], steps: int = 120) -> None:
+def check_strategy(
+    make: Callable[[Sequence[str]], Strategy], steps: int = 120, operators: Mapping[str, Traits] = MappingProxyType({})
+) -> None:
     """Rehearses two campaigns of `steps` actions, up to `IN_FLIGHT` at a time, with the strategy of `make(operators)`. In the second one, some
-    operators have the traits of `NEEDS`.
+    operators have the traits of `NEEDS`. A strategy that works with certain operators is given these, by their names, with their traits, and in one campaign.
 
     Checked: the same view and generator give the same action, asking changes no state, a fresh strategy that is told
     the same events asks the same, only known records and operators are named, a quarantined program is left alone, an
     operator gets the parents that its `view.traits` ask for or is not used, one that `view.operators` lacks from the middle on is not used,
-    and it never waits while nothing is pending."""
-    _check_campaign(make, steps, {})
-    _check_campaign(make, steps, NEEDS)
+    it never waits while nothing is pending, and it goes on with a newer version of the task."""
+    if operators:
+        _check_campaign(make, steps, operators)
+        return
+    usual = dict.fromkeys(OPERATORS, Traits())
+    _check_campaign(make, steps, usual)
+    _check_campaign(make, steps, {**usual, **NEEDS})
 
 
-def _check_campaign(make: Callable[[Sequence[str]], Strategy], steps: int, needs: Mapping[str, Traits]) -> None:
-    rehearsal, strategy, told = Rehearsal(), make(OPERATORS), 0
-    rehearsal.needs.update(needs)
+def _check_campaign(make: Callable[[Sequence[str]], Strategy], steps: int, operators: Mapping[str, Traits]) -> None:
+    rehearsal, strategy, told = Rehearsal(), make(tuple(operators)), 0
+    rehearsal.operators = tuple(operators)
+    rehearsal.needs.update(operators)
     rehearsal.open()
     quarantined: Set[ProgramId] = frozenset()
     for step in range(1, steps + 1):
+        if step == max(1, steps * 3 // 4):
+            rehearsal.rejudge()
         for event in rehearsal.events[told:]:
             strategy.tell(event)
         told = len(rehearsal.events)
         action = _ask(strategy, rehearsal, step)
         if step % 10 == 0:
-            replayed = _replay(make, rehearsal.events).ask(rehearsal, rehearsal.rng(step))
+            replayed = _replay(make(tuple(operators)), rehearsal.events).ask(rehearsal, rehearsal.rng(step))
             assert replayed == action, (
                 f"a replay of the same events asks otherwise at step {step}: {replayed} != {action}"
             )
@@ -43,7 +52,7 @@ def _check_campaign(make: Callable[[Sequence[str]], Strategy], steps: int, needs
         _act(rehearsal, action)
         if not quarantined and step >= steps // 2:
             quarantined = _quarantine(rehearsal)
-            rehearsal.operators = OPERATORS[:-1]
+            rehearsal.operators = tuple(operators)[: max(1, len(operators) - 1)]
 
 
 def _quarantine(rehearsal: Rehearsal) -> Set[ProgramId]:
@@ -64,8 +73,7 @@ def _ask(strategy: Strategy, rehearsal: Rehearsal, step: int) -> Action:
     return action
 
 
-def _replay(make: Callable[[Sequence[str]], Strategy], events: Sequence[Event]) -> Strategy:
-    strategy = make(OPERATORS)
+def _replay(strategy: Strategy, events: Sequence[Event]) -> Strategy:
     for event in events:
         strategy.tell(event)
     return strategy
@@ -102,8 +110,7 @@ def _check_selection(selection: Selection, rehearsal: Rehearsal, quarantined: Se
     assert quarantined.isdisjoint(history.program_id(record) or "" for record in named), (
         "it names a quarantined program"
     )
-    if selection.operator in rehearsal.needs:
-        _check_parents(selection, rehearsal.history, rehearsal.needs[selection.operator])
+    _check_parents(selection, rehearsal.history, rehearsal.traits(selection.operator))
 
 
 def _check_parents(selection: Selection, history: RehearsedHistory, traits: Traits) -> None:
