@@ -5,7 +5,7 @@ mapping that was checked against `settings`, a pydantic model class (None: there
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import pluggy
 
@@ -38,7 +38,8 @@ class OperatorEntry:
     """An operator. `embedded`: strategies use it without being told to; where `embedded_below_seconds` is given only if evaluating the seed
     took less, where `embedded_suffixes` are given only if a file of the seed ends so. `history_free`: it learns nothing from the campaign, so that a baseline may use it.
     `needs_model`: a model writes its children, so that they are never evaluated at the isolation level `reduced` unasked; a campaign without a model does not use it.
-    `parents`: how many records it wants as parents at least; `takes_failures`: its parent is a program that failed. `scheduled`: the engine asks it, and no strategy does."""
+    `parents`: how many records it wants as parents at least; `takes_failures`: its parent is a program that failed. `makes`: a step of one that makes notes
+    is about its parents, and brings lessons and extras; its records are neither children nor screened proposals. `scheduled`: the engine asks it, and no strategy does."""
 
     name: str
     factory: Callable[[Settings], Operator]
@@ -50,12 +51,13 @@ class OperatorEntry:
     needs_model: bool = False
     parents: int = 1
     takes_failures: bool = False
+    makes: Literal["programs", "notes"] = "programs"
     scheduled: bool = False
 
     @property
     def traits(self) -> Traits:
         """Properties that a strategy must know."""
-        return Traits(self.needs_model, self.parents, self.takes_failures)
+        return Traits(self.needs_model, self.parents, self.takes_failures, self.makes == "notes")
 
 
 @dataclass(frozen=True, slots=True)

@@ -250,10 +250,10 @@ def _yield(line: Yield) -> str:
     return f"{line.name}: {', '.join([f'{line.evaluated:,} evaluated', *share, *tail])}"
 
 
-def yields(lines: Sequence[Yield], reflections: int = 0, lessons: int = 0) -> str:
-    """Formats a line for each operator or model, `tune_literals: 1,990 evaluated, 12% better than their parents, 2 screened`, and one for what reflections have
-    written."""
-    told = [f"reflect: {counted(reflections, 'reflection')}, {counted(lessons, 'lesson')}"] if reflections else []
+def yields(lines: Sequence[Yield], notes: int = 0, lessons: int = 0) -> str:
+    """Formats a line for each operator or model, `tune_literals: 1,990 evaluated, 12% better than their parents, 2 screened`, and one for the steps
+    that make notes."""
+    told = [f"{counted(notes, 'note')}, {counted(lessons, 'lesson')}"] if notes else []
     return "\n".join([*map(_yield, lines), *told]) or "none yet"
 
 
@@ -289,7 +289,7 @@ def _failures(line: ModelFailures) -> str:
 
 def format_yields(campaign: Campaign, tally: report.Tally) -> Facts:
     """Returns how programs ended, and a line for each operator with what it brought."""
-    operators = yields(tally.operators, tally.reflections, report.lessons_learnt(campaign))
+    operators = yields(tally.operators, tally.notes, report.lessons_learnt(campaign))
     return [("outcomes", outcomes(tally.outcomes)), ("operators", operators)]
 
 

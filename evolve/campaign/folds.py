@@ -21,6 +21,7 @@ from evolve.types import (
     Event,
     Level,
     Measure,
+    Origin,
     Outcome,
     ProgramId,
     Progress,
@@ -58,10 +59,15 @@ def add_call(progress: Progress, call: Call) -> Progress:
     )
 
 
+def is_note(origin: Origin) -> bool:
+    """Reports whether a record is a note, and no screened proposal. Older logs have reflections as proposals."""
+    return origin.kind == "note" or origin.operator == REFLECTION
+
+
 def add_record(progress: Progress, record: Record) -> Progress:
     """Returns the progress after one more record."""
     seconds, kind = record.evaluation.seconds, record.origin.kind
-    screened = record.evaluation.outcome is Outcome.SCREENED
+    screened = record.evaluation.outcome is Outcome.SCREENED and not is_note(record.origin)
     rejudged = not screened and kind != "proposal" and record.origin.why == REJUDGED
     measured = kind == "measurement" and not (screened or rejudged)
     # A proposal that was screened, or that the machinery failed, was not evaluated and is no program of the budget.

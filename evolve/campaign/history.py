@@ -41,7 +41,7 @@ share of what few programs have set."""
 OUTCOMES = tuple(Outcome)
 _CODES = {outcome: code for code, outcome in enumerate(OUTCOMES)}
 _NOTHING = Progress()
-KINDS: tuple[OriginKind, ...] = ("seed", "proposal", "measurement", "import")
+KINDS: tuple[OriginKind, ...] = ("seed", "proposal", "measurement", "import", "note")
 
 
 class Columns:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from evolve.bounded_cache import BoundedCache
 from evolve.campaign.descriptors import make_archive
-from evolve.campaign.folds import REFLECTION, Calls, Cases, LevelsReached, Refusals, add_call, add_record
+from evolve.campaign.folds import REFLECTION, Calls, Cases, LevelsReached, Refusals, add_call, add_record, is_note
 from evolve.campaign.history import Columns, Past, Reader, without_result
 from evolve.config import Settings
 from evolve.types import (
@@ -329,7 +329,7 @@ class State:
     def _record(self, record: Record, insertion: Insertion) -> None:
         self.columns.append(record, insertion, self._spent)
         # Lessons about lessons would keep the model busy with itself.
-        self.records_to_learn += record.origin.operator != REFLECTION
+        self.records_to_learn += not is_note(record.origin)
         self.last_step = max(self.last_step, record.origin.step)
         if record.origin.kind == "seed" and record.evaluation.outcome is not Outcome.INTERNAL:
             self.seed_record, self.seed_seconds = record.id, record.evaluation.seconds
@@ -346,8 +346,10 @@ class State:
         if record.program is not None:
             self._note_evaluation(record.program, record)
         step = self.steps.get(record.origin.step)
-        if record.origin.kind in ("proposal", "import") and record.origin.operator != REFLECTION:
-            self.refusals.settle(record, called=step is not None and bool(step.replies))
+        called = step is not None and bool(step.replies)
+        # A note that no model was called for costs nothing, and must not be asked for without end.
+        if record.origin.kind in ("proposal", "import", "note") and not (called and is_note(record.origin)):
+            self.refusals.settle(record, called=called)
         # With another parent to choose, an operator that was refused may find something new.
         if insertion >= Insertion.IMPROVED:
             self.refusals.renew()

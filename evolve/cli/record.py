@@ -51,7 +51,8 @@ def format_record(campaign: Campaign, shown: report.Shown) -> list[tuple[str, st
     rows = [
         ("program", f"{line.name}  {(line.program or 'no program')[:16]}"),
         ("origin", _origin(campaign, line)),
-        ("outcome", line.outcome),
+        ("strategy's notes", ", ".join(f"{name} {one_line(str(value))}" for name, value in shown.made.notes.items())),
+        ("outcome", "no program: the step makes notes" if line.kind == "note" else line.outcome),
         ("why", _failure(shown)),
         ("integrity", one_line(line.tag)),
         ("ruling", one_line(f"quarantined by {shown.ruling.by}: {shown.ruling.why}") if shown.ruling else ""),

@@ -103,7 +103,7 @@ class Jobs:
     def proposal(self, asked: Asked, draft: Draft) -> Work:
         """Returns the evaluation of a draft, with the relative thresholds as they were when it was asked for."""
         assert draft.child.program is not None, "a draft without a program is refused"
-        origin = proposal_origin(asked, draft)
+        origin = proposal_origin(self._plugins, asked, draft)
         past = self._state.past(asked.after)
         wanted = {stage: past.least_of_top(stage, share) for stage, share in self._tops.items()}
         work = self._work(origin, draft.child.program, carried=self._find_carried(origin.parents))

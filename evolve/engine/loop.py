@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from evolve.campaign import Campaign
-from evolve.campaign.folds import REFLECTION
 from evolve.devices.leases import format_needs
 from evolve.engine.dispatcher import Dispatcher, Done, Evaluated, Proposed
 from evolve.engine.members import NOBODY, Members
@@ -186,7 +185,7 @@ class Run:
         match _error_of(future):
             case None:
                 drafts = future.result()
-            case Unaffordable() as error if not _reflects(asked):
+            case Unaffordable() as error if not self._makes_notes(asked):
                 self._budget.unaffordable = str(error)
                 return
             case (Unaffordable() | ModelGone()) as error if self._scheduler.goes_on or isinstance(error, Unaffordable):
@@ -196,6 +195,9 @@ class Run:
                 return
         for outcome in () if self._reason else self.recorder.record_drafts(asked, drafts):
             yield outcome if isinstance(outcome, Settled) else self.dispatcher.jobs.proposal(asked, outcome)
+
+    def _makes_notes(self, asked: Asked) -> bool:
+        return isinstance(asked.action, Propose) and self.campaign.traits(asked.action.selection.operator).makes_notes
 
     def _settle_evaluation(self, work: Work, future: Future[bytes]) -> Iterable[Settled | Work]:
         error = _error_of(future)
@@ -297,10 +299,6 @@ def _error_of(future: "Future[Any]") -> EvolveError | None:
     if error is not None and not isinstance(error, EvolveError):
         raise error
     return error
-
-
-def _reflects(asked: Asked) -> bool:
-    return isinstance(asked.action, Propose) and asked.action.selection.operator == REFLECTION
 
 
 @contextmanager

@@ -84,12 +84,12 @@ def refuse(reason: str, *, plugin_failed: bool = False) -> Draft:
     return Draft(0, 1, Child(None), refusal=reason, plugin_failed=plugin_failed)
 
 
-def proposal_origin(asked: Asked, draft: Draft) -> Origin:
+def proposal_origin(plugins: Plugins, asked: Asked, draft: Draft) -> Origin:
     """Returns the origin of a draft."""
     assert isinstance(asked.action, Propose), "only a proposal has drafts"
     selection = asked.action.selection
     return Origin(
-        "proposal",
+        "note" if plugins.operators[selection.operator].entry.makes == "notes" else "proposal",
         asked.step,
         draft.index,
         draft.count,
@@ -98,6 +98,7 @@ def proposal_origin(asked: Asked, draft: Draft) -> Origin:
         model=selection.model,
         parents=selection.parents,
         inspirations=selection.inspirations,
+        notes=selection.notes,
     )
 
 
@@ -164,7 +165,8 @@ class Proposer:
         if not proposed:
             raise EditError(f"operator {selection.operator!r} proposed nothing")
         try:
-            return [_check_child(child) for child in proposed]
+            makes_notes = self._campaign.traits(selection.operator).makes_notes
+            return [_check_child(child, makes_notes=makes_notes) for child in proposed]
         except ValueError as error:
             raise PluginError(
                 f"operator {selection.operator!r} proposed {error}. Try: mend its `propose`, or do without it"
@@ -202,29 +204,32 @@ def _program_id(context: Context, record: RecordId) -> ProgramId:
     return program
 
 
-def _check_child(child: object) -> Child:
-    """Returns the child with extras as a replay would read them. Raises `ValueError` for what the log cannot hold."""
+def _check_child(child: object, *, makes_notes: bool) -> Child:
+    """Returns the child with extras as a replay would read them. Raises `ValueError` for what the log cannot hold, and for a program of an
+    operator that makes notes."""
     if not isinstance(child, Child):
         raise ValueError(f"a {type(child).__name__}, wanted a Child")
     if not isinstance(child.program, Program | None):
         raise ValueError(f"a child whose program is a {type(child.program).__name__}, wanted a Program or None")
     if child.program and not all(isinstance(text, str) for item in child.program.files.items() for text in item):
         raise ValueError("a program whose files are not all texts")
+    if child.program is not None and makes_notes:
+        raise ValueError("a program, where it makes notes")
     if not isinstance(child.thought, str):
         raise ValueError(f"a child whose thought is a {type(child.thought).__name__}, wanted a text")
     if not isinstance(child.lessons, tuple) or not all(isinstance(lesson, str) for lesson in child.lessons):
         raise ValueError("a child whose lessons are no tuple of texts")
-    return replace(child, extras=_to_plain(child.extras)) if child.extras else child
+    return replace(child, extras=to_plain("extras", child.extras)) if child.extras else child
 
 
-def _to_plain(extras: object) -> Mapping[str, Any]:
-    """Returns extras as plain JSON data: tuples become lists, and keys texts."""
+def to_plain(what: str, data: object) -> Mapping[str, Any]:
+    """Returns a mapping as plain JSON data: tuples become lists, and keys texts. Raises `ValueError` for what is none."""
     try:
-        plain = json.loads(canonical(extras))
+        plain = json.loads(canonical(data))
     except (TypeError, ValueError, RecursionError) as error:
-        raise ValueError(f"extras that are no plain data: {error}") from error
+        raise ValueError(f"{what} that are no plain data: {error}") from error
     if not isinstance(plain, dict):
-        raise ValueError(f"extras that are no plain data by plugin: got a {type(extras).__name__}")
+        raise ValueError(f"{what} that are no plain data by name: got a {type(data).__name__}")
     return plain
 
 

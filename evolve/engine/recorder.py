@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from evolve import novelty
 from evolve.campaign import Campaign
 from evolve.campaign.descriptors import Descriptors
-from evolve.campaign.folds import REFLECTION
 from evolve.campaign.state import BOUND, INTEGRITY, NOISE
 from evolve.engine.metering import Answered
 from evolve.engine.outage import Outage, may_retry
@@ -181,7 +180,7 @@ class Recorder:
         """Yields the record of each draft of a step that is refused, and the others, which are to be evaluated; none that has settled before."""
         done = self._state.steps[asked.step].settled
         for draft in [draft for draft in drafts if draft.index not in done]:
-            origin = proposal_origin(asked, draft)
+            origin = proposal_origin(self._campaign.plugins, asked, draft)
             reason = draft.refusal or self._find_duplicate(draft)
             if reason:
                 yield self._refuse(origin, draft, reason)
@@ -201,7 +200,7 @@ class Recorder:
         self._plugin_failures = self._plugin_failures + 1 if draft.plugin_failed else 0
         if self._plugin_failures == PLUGIN_FAILURES:
             self.failure = PluginError(f"{PLUGIN_FAILURES} proposals in a row failed, the last because {reason}")
-        if origin.model and origin.operator != REFLECTION:
+        if origin.model and origin.kind != "note":
             self._unusable[without_remedy(reason)] += 1
         program = draft.child.program
         if program is not None and self.signatures.get(draft.signature) != program.id:

@@ -12,6 +12,7 @@ from evolve.campaign.folds import NOTHING_NEW, REFLECTION
 from evolve.campaign.state import NOISE
 from evolve.engine.members import NOBODY, Members
 from evolve.engine.outage import Outage
+from evolve.engine.proposals import to_plain
 from evolve.plugins import guarded
 from evolve.stop import Amount
 from evolve.types import Asked, Measure, PluginError, Propose, RecordId, Selection, Wait
@@ -292,6 +293,7 @@ def check_action(campaign: Campaign, action: object) -> Propose | Measure:
         raise ValueError(f"for a {type(action).__name__} that the log cannot hold: {error}") from error
     match logged:
         case Propose(selection=selection):
+            logged = Propose(replace(selection, notes=to_plain("notes", selection.notes)))
             _check_selection(campaign, selection)
         case Measure():
             _check_measure(campaign, logged)

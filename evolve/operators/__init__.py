@@ -60,7 +60,7 @@ def register_operators() -> Sequence[OperatorEntry]:
         _writer("crossover", embedded=True, parents=2),
         _writer("fix", embedded=True, takes_failures=True),
         _writer("sample", history_free=True),
-        _entry("reflect", Reflect, ReflectSettings, needs_model=True, scheduled=True),
+        _entry("reflect", Reflect, ReflectSettings, needs_model=True, makes="notes", scheduled=True),
     )
 
 

@@ -40,24 +40,25 @@ class Tally:
     outcomes: Mapping[str, int]
     operators: tuple[Yield, ...]
     models: tuple[Yield, ...]
-    reflections: int
+    notes: int
 
 
 def tally(campaign: Campaign) -> Tally:
     """Counts all that has settled."""
     columns, state = frame(campaign), campaign.state
     operators, models = (encode(names[: len(columns)]) for names in (state.columns.operators, state.columns.models))
-    reflected = _flag_names(operators, lambda name: name == REFLECTION)
-    made = _flag_names(operators, lambda name: name not in ("", REFLECTION))
+    # Older logs have reflections as proposals.
+    noted = columns.kind("note") | _flag_names(operators, lambda name: name == REFLECTION)
+    made = _flag_names(operators, bool) & ~noted
     evaluated, better = ~columns.outcome(Outcome.SCREENED), flag_improved(campaign, columns)
-    counts = np.bincount(columns.outcomes[~reflected], minlength=len(OUTCOMES))
+    counts = np.bincount(columns.outcomes[~noted], minlength=len(OUTCOMES))
     return Tally(
         outcomes={
             OUTCOMES[code].value: int(counts[code]) for code in np.argsort(-counts, kind="stable") if counts[code]
         },
         operators=_count(operators, made, evaluated, better),
         models=_count(models, made & _flag_names(models, bool), evaluated, better),
-        reflections=int(np.count_nonzero(reflected)),
+        notes=int(np.count_nonzero(noted)),
     )
 
 
@@ -135,7 +136,9 @@ def failures(campaign: Campaign, *, screened: bool = False) -> tuple[FailureClas
 def _choose_failures(campaign: Campaign, *, screened: bool) -> list[RecordId]:
     """Returns the failures to group, in their order."""
     columns = frame(campaign)
-    failed = np.isnan(columns.fitness) & ~columns.kind("measurement") & ~columns.outcome(Outcome.OK)
+    failed = (
+        np.isnan(columns.fitness) & ~columns.kind("measurement") & ~columns.kind("note") & ~columns.outcome(Outcome.OK)
+    )
     failed[: columns.since] = False
     never_judged = columns.outcome(Outcome.SCREENED)
     kinds = [failed & ~never_judged, *([failed & never_judged] if screened else [])]

@@ -13,7 +13,8 @@ from typing import Any, Literal
 
 from evolve.campaign import Campaign
 from evolve.campaign.campaign import best_confirmed, first_event, settings_of, task_of
-from evolve.campaign.folds import REFLECTION, ModelFailures
+from evolve.campaign.folds import ModelFailures
+from evolve.campaign.inbox import PERSON
 from evolve.config import Settings
 from evolve.log import Log, writer
 from evolve.report.best import Best, Closest, FrontLine, best, closest, front_line
@@ -30,7 +31,7 @@ class Overview:
     records it began with; `former_records` counts those that an earlier version of the task evaluated, and `former_elites` the programs of
     the archive then that this version has not evaluated. `left_out` are operators that are not asked, with the reason of each; `closest` is there
     while no program meets the task's constraints, `front` where the task has objectives, `costs` where models were called. `failures` are
-    models with failed calls; `reflections` count the steps that were to write lessons, which are not among the screened."""
+    models with failed calls; `notes` count the steps that make none, which are not among the screened."""
 
     name: str
     task: str
@@ -61,7 +62,7 @@ class Overview:
     outcomes: Mapping[str, int]
     operators: tuple[Yield, ...]
     models: tuple[Yield, ...]
-    reflections: int
+    notes: int
     failures: tuple[ModelFailures, ...]
     costs: Costs | None
     left_out: Mapping[str, str]
@@ -86,7 +87,7 @@ def overview(campaign: Campaign) -> Overview:
         records=progress.records,
         programs=progress.programs,
         measurements=progress.measurements,
-        screened=progress.screened - counts.reflections,
+        screened=progress.screened,
         seconds=campaign.seconds,
         judge_seconds=progress.judge_seconds,
         unfinished=len(state.steps),
@@ -106,7 +107,7 @@ def overview(campaign: Campaign) -> Overview:
         outcomes=counts.outcomes,
         operators=counts.operators,
         models=counts.models,
-        reflections=counts.reflections,
+        notes=counts.notes,
         failures=state.calls.failures(),
         costs=costs(campaign),
         left_out=left_out(campaign),
@@ -141,8 +142,8 @@ def _name_quarantined(campaign: Campaign) -> tuple[str, ...]:
 
 
 def lessons_learnt(campaign: Campaign) -> int:
-    """Counts the lessons that reflections have written; those of a person are not among them."""
-    return sum(lesson.by == REFLECTION for lesson in campaign.state.lessons)
+    """Counts the lessons that operators have written; those of a person are not among them."""
+    return sum(lesson.by != PERSON for lesson in campaign.state.lessons)
 
 
 def budget_left(campaign: Campaign, now: float) -> str:

@@ -134,6 +134,8 @@ class Islands:
 
     def _finds_parents(self, view: View, wanted: Traits, elites: int) -> bool:
         """Reports whether there is a failure that is worth a repair, or as many elites as an operator wants."""
+        if wanted.makes_notes:
+            return False
         if wanted.takes_failures:
             return any(True for _ in list_repairs(view, wanted, self._quarantined))
         return wanted.parents <= elites

@@ -49,7 +49,7 @@ __all__ = [
     "Wait",
 ]
 
-OriginKind = Literal["seed", "proposal", "measurement", "import"]
+OriginKind = Literal["seed", "proposal", "measurement", "import", "note"]
 
 
 class Insertion(IntEnum):
@@ -74,7 +74,8 @@ class Placement:
 class Origin:
     """Origin of a record. `step` is the number of its `Asked`; `index` counts the children of the step, of which there
     are `count`; parents and inspirations are record ids; a measurement's `about` is the record that it measures, on
-    `case` where that is not what the search sees."""
+    `case` where that is not what the search sees. A `note` is what an operator without programs wrote about its parents, whose child it is
+    not. `notes` are those of the selection."""
 
     kind: OriginKind
     step: int
@@ -88,6 +89,7 @@ class Origin:
     about: RecordId = 0
     why: str = ""
     case: str = ""
+    notes: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +119,8 @@ class Child:
 @dataclass(frozen=True, slots=True)
 class Selection:
     """Draw of a strategy for a proposal: record ids, the operator's name, and how many children are wanted. `model` names the one to
-    call, where the operator needs one; empty: the campaign draws it. `why` is the strategy's reason, where it has one that is worth showing."""
+    call, where the operator needs one; empty: the campaign draws it. `why` is the strategy's reason, where it has one that is worth showing. `notes` are plain
+    data from the strategy to the operator, such as a plan or a kind of edit; every record of the step has them in its origin."""
 
     operator: str
     island: int = 0
@@ -126,6 +129,7 @@ class Selection:
     model: str = ""
     samples: int = 1
     why: str = ""
+    notes: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,16 +181,17 @@ class Call:
 @dataclass(frozen=True, slots=True)
 class Traits:
     """Traits of an operator that a strategy must know. `needs_model`: it calls one; `parents`: how many records it wants to see as parents at
-    least; `takes_failures`: its parent is a program that failed, and not an elite."""
+    least; `takes_failures`: its parent is a program that failed, and not an elite; `makes_notes`: its steps bring lessons and extras, and no program."""
 
     needs_model: bool = False
     parents: int = 1
     takes_failures: bool = False
+    makes_notes: bool = False
 
     @property
     def takes_one_elite(self) -> bool:
-        """True where one program that succeeded is enough as a parent."""
-        return self.parents <= 1 and not self.takes_failures
+        """True where it makes programs, and one that succeeded is enough as a parent."""
+        return self.parents <= 1 and not self.takes_failures and not self.makes_notes
 
 
 @tag_union_member

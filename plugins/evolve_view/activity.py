@@ -53,7 +53,7 @@ def show_operators(request: Request) -> Response:
             purposes=costs.purposes if costs else (),
             failures=campaign.state.calls.failures(),
             strategy=campaign.settings.strategy.name,
-            reflections=tally.reflections,
+            notes=tally.notes,
             lessons=report.lessons_learnt(campaign),
             left_out=report.left_out(campaign),
         )

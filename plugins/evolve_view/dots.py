@@ -167,7 +167,7 @@ class _Dots:
 def draw_dots(campaign: Campaign, x: str = TIMES[0], colour: str = COLOURS[0], y: str = "") -> DotPicture:
     """Draws every program by one of `TIMES` and one of `COLOURS`, on an axis that is `linear`, `log`, or as the values want it."""
     columns, direction = report.frame(campaign), campaign.task.fitness.direction
-    everything = np.flatnonzero(~columns.kind("measurement"))
+    everything = np.flatnonzero(~columns.kind("measurement") & ~columns.kind("note"))
     since = everything[everything >= columns.since]
     inside = np.where(columns.violations > 0.0, np.nan, columns.fitness)
     values = inside if direction == "max" else -inside

@@ -185,14 +185,14 @@ def test_the_end_says_how_many_calls_failed_and_why(tmp_path):
     assert end["failed_calls"] == 1
 
 
-def test_the_end_counts_reflections_and_lessons(tmp_path):
+def test_the_end_counts_notes_and_lessons(tmp_path):
     """They are no screened proposals."""
     written = Written(tmp_path)
     written.seed()
     written.reflection("small", "Sort first.", "Keep it short.")
     with written.campaign as campaign:
         text = words(campaign)
-    assert "outcomes   ok 1\noperators  reflect: 1 reflection, 2 lessons\n" in text
+    assert "outcomes   ok 1\noperators  1 note, 2 lessons\n" in text
 
 
 def ended_by(**fields) -> Ending:

@@ -121,7 +121,7 @@ def with_operators(bench: Workbench) -> None:
     """The bench's campaigns may name the operator `writes`, and `reflect` is the fake one."""
     entries = (
         OperatorEntry("writes", Writes, needs_model=True),
-        OperatorEntry("reflect", Reflects, needs_model=True, scheduled=True),
+        OperatorEntry("reflect", Reflects, needs_model=True, makes="notes", scheduled=True),
     )
     operators = dict(bench.plugins.operators) | {entry.name: Registered("fakes", entry) for entry in entries}
     bench.plugins = replace(bench.plugins, operators=operators)

@@ -35,7 +35,7 @@ def test_what_is_registered_for_a_model() -> None:
         "crossover": (Traits(needs_model=True, parents=2), True, False, False),
         "fix": (Traits(needs_model=True, takes_failures=True), True, False, False),
         "sample": (Traits(needs_model=True), False, False, True),
-        "reflect": (Traits(needs_model=True), False, True, False),
+        "reflect": (Traits(needs_model=True, makes_notes=True), False, True, False),
     }
 
 

@@ -56,7 +56,7 @@ def test_a_reflection_is_counted_by_itself(tmp_path):
     assert tally.outcomes == {"ok": 2}
     assert tally.models == (report.Yield("small", 1, 1, 1),)
     assert [line.name for line in tally.operators] == ["diff"]
-    assert (page.reflections, page.screened, report.lessons_learnt(campaign)) == (1, 0, 2)
+    assert (page.notes, page.screened, report.lessons_learnt(campaign)) == (1, 0, 2)
 
 
 def failed(home: Path) -> Written:
