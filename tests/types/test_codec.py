@@ -16,6 +16,7 @@ from evolve.types import (
     MachineMeasured,
     Measure,
     Opened,
+    Origin,
     Outcome,
     Parameters,
     Paused,
@@ -61,8 +62,14 @@ failures = st.builds(
 )
 records = st.builds(
     Settled,
-    record=st.builds(Settled.__annotations__["record"], evaluation=successes | failures, extras=open_mapping()),
+    record=st.builds(
+        Settled.__annotations__["record"],
+        origin=st.builds(Origin, notes=open_mapping()),
+        evaluation=successes | failures,
+        extras=open_mapping(),
+    ),
 )
+proposals = st.builds(Propose, selection=st.builds(Selection, notes=open_mapping()))
 calls = st.builds(Call, parameters=open_mapping())
 EVENTS = {
     Opened: st.builds(Opened, settings=open_mapping()),
@@ -70,7 +77,7 @@ EVENTS = {
     SettingsChanged: st.builds(SettingsChanged, changes=open_mapping()),
     Paused: st.builds(Paused),
     MachineMeasured: st.builds(MachineMeasured),
-    Asked: st.builds(Asked, action=st.builds(Propose) | st.builds(Measure)),
+    Asked: st.builds(Asked, action=proposals | st.builds(Measure)),
     Replied: st.builds(Replied, call=calls),
     Settled: records,
     LessonWritten: st.builds(LessonWritten, lesson=st.builds(Lesson)),
