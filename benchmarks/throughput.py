@@ -62,7 +62,10 @@ def measure(folder: Path, programs: int, workers: int, means: Means) -> dict[str
     for name, text in _FILES.items():
         (folder / name).write_text(text)
     task, clock = tasks.load(folder), Clock()
-    settings = settings_from({"task": str(folder), "budget": [f"{programs}programs"], "workers": workers})
+    settings = settings_from(
+        # Alone: `mutate_ast` makes programs longer and longer, and what grows with them is no cost of the engine.
+        {"task": str(folder), "budget": [f"{programs}programs"], "workers": workers, "operators": ["tune_literals"]}
+    )
     executor = LocalExecutor(task, workers, means=means)
     try:
         executor.describe()  # starts the workers

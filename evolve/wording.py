@@ -23,7 +23,7 @@ from evolve.report import (
 from evolve.report.best import Kept, KeptLine, Ratio
 from evolve.report.best import kept as what_is_kept
 from evolve.sandbox.output import brief, one_line
-from evolve.stop import spelled
+from evolve.stop import duration, spelled
 from evolve.types import Fitness, Outcome, Task, Trust
 
 Facts = list[tuple[str, str]]
@@ -53,6 +53,11 @@ def share(part: float, whole: float = 1.0) -> str:
 def seconds(value: float) -> str:
     """Formats a short time."""
     return f"{value * 1000:.3g} ms" if value < 1 else f"{value:.3g} s"
+
+
+def long_time(value: float) -> str:
+    """Formats a time that may be long: `25 min 3 s`, or `1.5 s`."""
+    return duration(value) if value >= 60 else seconds(value)
 
 
 def level(isolation: str, *, weaker: bool = False) -> str:

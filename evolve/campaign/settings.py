@@ -10,19 +10,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from evolve.campaign.descriptors import make_archive
+from evolve import novelty
+from evolve.archive import Archive, ArchiveSettings
 from evolve.campaign.folds import REFLECTION
 from evolve.campaign.spending import prices_of
-from evolve.campaign.state import WHILE_RUNNING
 from evolve.config import ModelSection, Settings, settings_from
 from evolve.hookspecs import ModelEntry
 from evolve.plugins import Plugins
 from evolve.prompts import templates as prompt_templates
 from evolve.stop import Amount, Budget, Resource, Until, budget_from, exact, tightest
-from evolve.types import ConfigError, Progress, Task
+from evolve.types import Axis, ConfigError, Progress, Task
 from evolve.types.errors import did_you_mean
 
 _TIMES = ("seconds", "gpu_seconds")
+WHILE_RUNNING = frozenset({"budget", "workers"})
+"""Settings that may change while a run goes on."""
 
 
 def with_templates(settings: Settings) -> Settings:
@@ -338,3 +340,30 @@ def _flatten(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str,
             yield from _flatten(value, f"{whole}.")
         else:
             yield whole, value
+
+
+def make_archive(task: Task, settings: Settings) -> Archive:
+    """Returns an empty archive with the rules of the settings, for a version of the task. Its axes are those of the settings, else the task's,
+    else the default ones: size, and distance to the seed."""
+    section = settings.archive
+    axes = tuple(Axis(**axis.model_dump()) for axis in section.axes) or task.axes or novelty.DEFAULT_AXES
+    rules = ArchiveSettings(
+        islands=section.islands,
+        # Axes that nobody chose tell programs apart worse: several elites share a cell.
+        capacity=section.capacity or (4 if axes is novelty.DEFAULT_AXES else 1),
+        migrate_every=section.migrate_every,
+        migrants=section.migrants,
+        reset_every=section.reset_every,
+        z=settings.confirm.z,
+        sigmas=settings.confirm.sigmas,
+        cells=section.cells,
+        centroids=section.centroids,
+    )
+    return Archive(
+        axes,
+        rules,
+        deterministic=task.deterministic,
+        certifies=task.promotion == "certificate",
+        bound=None if task.bound is None else task.fitness.inside(task.bound),
+        objectives=task.objectives,
+    )

@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from evolve.bounded_cache import BoundedCache
-from evolve.campaign.descriptors import make_archive
 from evolve.campaign.folds import REFLECTION, Calls, Cases, LevelsReached, Refusals, add_call, add_record, is_note
 from evolve.campaign.history import Columns, Past, Reader, without_result
+from evolve.campaign.settings import WHILE_RUNNING, make_archive
 from evolve.config import Settings
 from evolve.types import (
     NOBODYS_FAULT,
@@ -46,8 +46,6 @@ INTEGRITY = "integrity"
 """Author of the quarantine of a program that the evaluator has tagged."""
 FOUND = frozenset({BOUND, INTEGRITY})
 """Authors whose rulings rest on the findings of one version of the task, and are void under the next one."""
-WHILE_RUNNING = frozenset({"budget", "workers"})
-"""Settings that may change while a run goes on."""
 NOT_FOLDED = WHILE_RUNNING | {"judges"}
 """Settings that the fold does not depend on; older logs call the workers `judges`."""
 NOISE = "noise floor"

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 import click
 
-from evolve.cli.machine import devices_option, format_time, grant_devices
+from evolve import wording
+from evolve.cli.machine import devices_option, grant_devices
 from evolve.cli.output import emit, facts, json_option, one_line, say, table
 from evolve.devices.inventory import Gpu, find_gpus, governor, load, ranges, units, usable
 from evolve.devices.leases import Grant, Holder, filter_gpus, holders, leases_folder
@@ -100,4 +101,4 @@ def _format_holder(holder: Holder | None, now: float) -> str:
         return "nobody"
     if not holder.pid:
         return "somebody who has not said who"
-    return f"{one_line(holder.what)}, process {holder.pid}, for {format_time(max(0.0, now - holder.since))}"
+    return f"{one_line(holder.what)}, process {holder.pid}, for {wording.long_time(max(0.0, now - holder.since))}"

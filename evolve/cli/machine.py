@@ -6,13 +6,11 @@ from typing import Any, TypeVar
 
 import click
 
-from evolve import wording
 from evolve.cli.output import say
 from evolve.devices.inventory import find_gpus, usable
 from evolve.devices.leases import EVERYTHING, Grant, parse
 from evolve.engine.isolation import LEVELS, VARIABLE, Confinement
 from evolve.sandbox.means import Means
-from evolve.stop import duration
 
 _DEVICES = "What may be used: cpu, cpu:0-3, gpu, gpu:0,1, a GPU's uuid; may be repeated. [default: all of it]"
 _SANDBOX = f"How candidates must be isolated at least; none: not at all.  [default: ${VARIABLE}, else standard]"
@@ -46,8 +44,3 @@ def grant_devices(words: Sequence[str]) -> Grant:
     if grant.cores is not None and hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, grant.cores)
     return grant
-
-
-def format_time(seconds: float) -> str:
-    """Returns a time that may be long: `25 min 3 s`, or `1.5 s`."""
-    return duration(seconds) if seconds >= 60 else wording.seconds(seconds)

@@ -12,7 +12,7 @@ from evolve.campaign import Campaign, workspace
 from evolve.campaign.rejudging import Rejudging, begin, plan_rejudging
 from evolve.cli import summary
 from evolve.cli.errors import INTERRUPTED
-from evolve.cli.machine import devices_option, format_time, grant_devices, note_isolation, sandbox_option
+from evolve.cli.machine import devices_option, grant_devices, note_isolation, sandbox_option
 from evolve.cli.output import emit, facts, json_option, say
 from evolve.cli.progress import RecordWatch, watch_campaign
 from evolve.engine import Ending, RunRequest, open_run
@@ -78,7 +78,7 @@ def _print_cost(campaign: Campaign, plan: Rejudging, *, as_json: bool) -> None:
     else:
         rows.append(("to evaluate", wording.counted(plan.programs, "program")))
         workers, slots = wording.counted(campaign.settings.workers, "worker"), campaign.settings.workers
-        cost = "not known" if each is None else f"about {format_time(plan.programs * each / slots)} on {workers}"
+        cost = "not known" if each is None else f"about {wording.long_time(plan.programs * each / slots)} on {workers}"
         rows.append(("cost", cost))
     say(facts(rows))
 

@@ -109,7 +109,13 @@ def codes(some: Sequence[str]) -> bytes:
                 blind.pop()
             token = "0"
         blind.append(token)
-    return array("I", [zlib.crc32(token.encode("utf-8", "surrogatepass")) for token in blind]).tobytes()
+    return array("I", map(_code, blind)).tobytes()
+
+
+@functools.lru_cache(maxsize=1 << 14)
+def _code(token: str) -> int:
+    # Cached: programs of one campaign share most of their tokens.
+    return zlib.crc32(token.encode("utf-8", "surrogatepass"))
 
 
 def _begins_operand(before: Sequence[str]) -> bool:

@@ -6,7 +6,7 @@ A score that cannot be compared is none."""
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
+from itertools import chain, islice
 
 from evolve.prompts.scores import Scores
 from evolve.protocols import Context, History
@@ -150,15 +150,18 @@ class Subject:
         """Proposals of models that are listed: children of the parent, then children of its own parent, then the others, each the
         newest first. Steps of the lineage are listed elsewhere."""
         most = REFLECTED if self.reflects else IDEAS
-        near = [record for each in (self.parent, *self.ancestors[:1]) if each for record in self._children(each)]
-        every = (*near, *self.history.model_proposals(SEARCHED))
-        skipped = {self.parent, *self.lineage, *self.partners}
-        shown = (record for record in dict.fromkeys(every) if record not in skipped and self._is_idea(record))
-        return tuple(islice(shown, most))
+        near = (record for each in (self.parent, *self.ancestors[:1]) if each for record in self._children(each))
+        skipped, found = {self.parent, *self.lineage, *self.partners}, dict[RecordId, None]()
+        for record in chain(near, self.history.model_proposals(SEARCHED)):
+            if record not in skipped and self._is_idea(record):
+                found[record] = None
+                if len(found) == most:
+                    break
+        return tuple(found)
 
-    def _children(self, record: RecordId) -> Sequence[RecordId]:
+    def _children(self, record: RecordId) -> Iterator[RecordId]:
         children = self.history.children(record)[-SEARCHED:]
-        return [each for each in reversed(children) if self.history.model(each)]
+        return (each for each in reversed(children) if self.history.model(each))
 
     def _is_idea(self, record: RecordId) -> bool:
         current = self.history.is_current(record) and not self.known.is_out(record)

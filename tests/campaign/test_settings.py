@@ -4,9 +4,17 @@ import pytest
 
 from evolve import plugins
 from evolve.campaign import Campaign
-from evolve.campaign.settings import BETWEEN_RUNS, check_priced, check_spendable, keys, retune, try_settings, when
+from evolve.campaign.settings import (
+    BETWEEN_RUNS,
+    WHILE_RUNNING,
+    check_priced,
+    check_spendable,
+    keys,
+    retune,
+    try_settings,
+    when,
+)
 from evolve.campaign.spending import prices_of
-from evolve.campaign.state import WHILE_RUNNING
 from evolve.config import ModelSection, Settings, settings_from
 from evolve.hookspecs import ModelEntry
 from evolve.models.prices import ModelRates
