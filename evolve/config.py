@@ -339,6 +339,10 @@ class Settings(SettingsSection):
         default=True,
         description="children are given what their parents left, where the task says what that is (`[carry]`)",
     )
+    race: bool = Field(
+        default=True,
+        description="the evaluation of a program ends where it is surely worse than its parent on those of the task's cases that it came to",
+    )
     executor: Annotated[ExecutorSection, _as_table("name", str)] = ExecutorSection()
     strategy: Annotated[StrategySection, _as_table("name", str)] = StrategySection()
     operators: Annotated[OperatorsSection, _as_table("names", list)] = OperatorsSection()

@@ -85,6 +85,9 @@ class History(Protocol):
         """The first record with the best result on one of the evaluator's cases (`Evaluation.cases`), larger is better, and that result,
         under this version of the task; without what is quarantined. None where no record has the case."""
 
+    def cases(self, record: RecordId) -> Mapping[str, float]:
+        """The results on the task's cases, larger is better, of those that its evaluation came to."""
+
     def program_id(self, record: RecordId) -> ProgramId | None: ...
     def extras(self, plugin: str, after: RecordId = 0) -> Sequence[tuple[RecordId, Any]]:
         """Returns what `plugin` stored with the records later than `after`, in their order; what an earlier version of the task evaluated

@@ -22,7 +22,7 @@ from typing import Literal
 from evolve.types import ConfigError, Fitness, Progress
 from evolve.types.errors import did_you_mean
 
-Resource = Literal["money", "tokens", "gpu_seconds", "calls", "programs", "seconds"]
+Resource = Literal["money", "tokens", "gpu_seconds", "calls", "programs", "evaluations", "cases", "seconds"]
 EXAMPLES = "60s, 90m, 2h, 1d, 500programs, 200000tokens, 100calls, 5usd, 80gpuh, until=07:30, fitness=2.6"
 _DAY = 86400.0
 
@@ -255,6 +255,8 @@ RESOURCES: Mapping[Resource, ResourceKind] = {
     ),
     "calls": ResourceKind("calls", lambda progress: progress.calls, _format_count("calls"), by_models=True),
     "programs": ResourceKind("programs", lambda progress: progress.programs, _format_count("programs")),
+    "evaluations": ResourceKind("evaluations", lambda progress: progress.evaluations, _format_count("evaluations")),
+    "cases": ResourceKind("cases", lambda progress: progress.cases, _format_count("cases")),
     "seconds": ResourceKind("seconds", lambda progress: progress.seconds, duration),
 }
 """Resources from the most expensive to the cheapest: the first counts as the tightest where equal shares are spent."""
@@ -267,6 +269,8 @@ UNITS: Mapping[str, Unit] = {
         Unit("h", "seconds", 3600.0),
         Unit("d", "seconds", 86400.0),
         Unit("programs", "programs", whole=True),
+        Unit("evaluations", "evaluations", whole=True),
+        Unit("cases", "cases", whole=True),
         Unit("tokens", "tokens", whole=True),
         Unit("calls", "calls", whole=True),
         Unit("usd", "money"),

@@ -314,6 +314,14 @@ def format_costs(campaign: Campaign, tally: report.Tally) -> Facts:
     return [*rows, ("spent", format_spent(campaign))] if called else rows
 
 
+def format_saved_cases(campaign: Campaign) -> Facts:
+    """Returns what stopping programs on the way has saved, in cases; nothing where no program was stopped."""
+    progress = campaign.state.progress
+    share = progress.saved_cases / max(1, progress.saved_cases + progress.cases)
+    text = f"{progress.cases:,} evaluated; {share:.0%} of all saved, by stopping programs that are worse than their parents"
+    return [("cases", text)] if progress.saved_cases else []
+
+
 def format_spent(campaign: Campaign) -> str:
     """Formats what models have spent, without what they have not: `214 calls (3 failed, 12 requests failed), 512,300 tokens, 1.23 usd`."""
     progress, calls = campaign.state.progress, campaign.state.calls

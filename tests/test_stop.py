@@ -262,7 +262,7 @@ def test_the_tightest_resource_has_the_largest_spent_share(texts: list[str], pro
         ("fast", "not a number and a unit"),
         ("1.2.3s", "not a number and a unit"),
         ("60", "no unit"),
-        ("60 parsecs", "no unit 'parsecs'. Known: calls, d, gpuh,"),
+        ("60 furlongs", "no unit 'furlongs'. Known: calls, cases, d, evaluations, gpuh,"),
         ("500progams", "Did you mean 'programs'?"),
         ("-5s", "not above zero"),
         ("0usd", "not above zero"),

@@ -64,14 +64,17 @@ def is_note(origin: Origin) -> bool:
     return origin.kind == "note" or origin.operator == REFLECTION
 
 
-def add_record(progress: Progress, record: Record) -> Progress:
-    """Returns the progress after one more record."""
+def add_record(progress: Progress, record: Record, cases: int = 0) -> Progress:
+    """Returns the progress after one more record, of a task with so many cases."""
+    evaluated = record.evaluation.outcome not in (Outcome.SCREENED, Outcome.INTERNAL)
+    looked = max(1, len(record.evaluation.cases)) if evaluated else 0
+    stopped = record.evaluation.outcome is Outcome.BELOW_THRESHOLD and bool(record.evaluation.cases)
     seconds, kind = record.evaluation.seconds, record.origin.kind
     screened = record.evaluation.outcome is Outcome.SCREENED and not is_note(record.origin)
     rejudged = not screened and kind != "proposal" and record.origin.why == REJUDGED
     measured = kind == "measurement" and not (screened or rejudged)
     # A proposal that was screened, or that the machinery failed, was not evaluated and is no program of the budget.
-    counts = kind == "proposal" and record.evaluation.outcome not in (Outcome.SCREENED, Outcome.INTERNAL)
+    counts = kind == "proposal" and evaluated
     return replace(
         progress,
         records=progress.records + 1,
@@ -81,6 +84,9 @@ def add_record(progress: Progress, record: Record) -> Progress:
         measurements=progress.measurements + measured,
         judge_seconds=progress.judge_seconds + seconds,
         measure_seconds=progress.measure_seconds + (seconds if measured else 0.0),
+        evaluations=progress.evaluations + evaluated,
+        cases=progress.cases + looked,
+        saved_cases=progress.saved_cases + (max(0, cases - looked) if stopped else 0),
     )
 
 

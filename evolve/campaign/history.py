@@ -8,7 +8,7 @@ import sys
 from array import array
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -248,6 +248,10 @@ class Past:
             if self.columns.programs[ids[place] - 1] not in quarantined:
                 return ids[place], values[place]
         return None
+
+    def cases(self, record: RecordId) -> Mapping[str, float]:
+        """Returns the results on the task's cases, larger is better, of those that its evaluation came to."""
+        return self.record(record).evaluation.cases
 
     def program_id(self, record: RecordId) -> ProgramId | None:
         """Returns its program; None where there was none to evaluate."""

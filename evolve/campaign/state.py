@@ -340,7 +340,7 @@ class State:
         ):
             self.seed_values.append(record.evaluation.fitness)
             self.noise_values.append(record.evaluation.fitness)
-        self._spent = add_record(self._spent, record)
+        self._spent = add_record(self._spent, record, len(self.task.cases))
         if record.program is not None:
             self._note_evaluation(record.program, record)
         step = self.steps.get(record.origin.step)

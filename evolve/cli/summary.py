@@ -159,6 +159,7 @@ def format_end(campaign: Campaign, ending: Ending, trackers: Sequence[TrackerThr
         *format_best_program(campaign, best, report.front_line(campaign)),
         *wording.format_yields(campaign, tally),
         *wording.format_left_out(report.left_out(campaign)),
+        *wording.format_saved_cases(campaign),
         *wording.format_costs(campaign, tally),
         ("isolation", campaign.state.machine.isolation if campaign.state.machine else ""),
         *([("trackers", "\n".join(one_line(each.describe()) for each in trackers))] if trackers else []),

@@ -75,6 +75,7 @@ class Jobs:
         self._task = campaign.task
         self._seed = campaign.settings.seed
         self._secret = campaign.secret
+        self._races = campaign.settings.race
         self._deterministic = campaign.settings.deterministic
         self._plugins = campaign.plugins
         self._tops = description.tops
@@ -107,9 +108,21 @@ class Jobs:
         past = self._state.past(asked.after)
         wanted = {stage: past.least_of_top(stage, share) for stage, share in self._tops.items()}
         work = self._work(origin, draft.child.program, carried=self._find_carried(origin.parents))
+        assert isinstance(asked.action, Propose), "only a proposal has drafts"
+        gate = asked.action.gate
         known = {stage: least for stage, least in wanted.items() if least is not None}
         limit = self._limit(origin.operator)
-        return replace(work, draft=draft, job=replace(work.job, wanted=known, limit=limit))
+        return replace(
+            work,
+            draft=draft,
+            job=replace(work.job, wanted=known, limit=limit, rival=self._find_rival(origin.parents, gate), gate=gate),
+        )
+
+    def _find_rival(self, parents: Sequence[RecordId], gate: Sequence[str]) -> Mapping[str, float]:
+        """Returns what the first parent found on the cases that a child is compared with it on."""
+        if not parents or not self._task.cases or not (self._races or gate):
+            return {}
+        return self._state.reader.settled(parents[0]).record.evaluation.cases
 
     def _limit(self, operator: str) -> float:
         """Returns the wall limit in seconds for the children of an operator; 0 for the stages' own limits. Children that cost no call are many, and

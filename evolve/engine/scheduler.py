@@ -213,7 +213,7 @@ class Scheduler:
             return action if selection.model in models else None
         rng = stream(self._campaign.settings.seed, self._state.last_step + 1, "model")
         model = self._campaign.ensemble.choose(rng, models, tuple(free.calls))
-        return Propose(replace(selection, model=model)) if model else None
+        return replace(action, selection=replace(selection, model=model)) if model else None
 
     def _reflection(self, free: FreeRoom) -> Propose | None:
         """Asks for lessons each time that so many records have settled which are no lessons themselves."""
@@ -293,8 +293,11 @@ def check_action(campaign: Campaign, action: object) -> Propose | Measure:
         raise ValueError(f"for a {type(action).__name__} that the log cannot hold: {error}") from error
     match logged:
         case Propose(selection=selection):
-            logged = Propose(replace(selection, notes=to_plain("notes", selection.notes)))
+            logged = replace(logged, selection=replace(selection, notes=to_plain("notes", selection.notes)))
             _check_selection(campaign, selection)
+            cases = [case.name for case in campaign.task.cases]
+            for name in logged.gate:
+                _check_known("case", name, cases, ", ".join(map(repr, cases)) or "none, for the task has no cases")
         case Measure():
             _check_measure(campaign, logged)
     return logged

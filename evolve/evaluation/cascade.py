@@ -11,6 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from evolve.evaluation.candidate import Candidate, OpenSession
+from evolve.evaluation.cases import evaluate_cases
 from evolve.evaluation.checks import Fault, check_evaluation, encode_artifacts, printable, shorten
 from evolve.evaluation.device_allocator import Allocate, Allocation, allocate_nothing
 from evolve.evaluation.job import Job, Report
@@ -18,6 +19,7 @@ from evolve.evaluation.task_code import Raised, TaskCodeError, attempt
 from evolve.sandbox.session import OUTCOME
 from evolve.sandbox.status import SessionFailed
 from evolve.types import (
+    Case,
     Evaluation,
     EvolveError,
     Needs,
@@ -130,7 +132,7 @@ def _cascade(
                 limit = min(stage.limit, job.limit or stage.limit)
                 candidate = candidate_of(program, limit=limit)
                 told = replace(trial, stage=stage.name, limit=stage.limit, device=allocation.device)
-                found = _run(bench.task, function, candidate, told, complete=last)
+                found = _run_stage(job, bench.task, function, candidate, told, complete=last)
         except EvolveError as error:  # this machine cannot give what the stage needs
             return _CascadeResult(
                 Evaluation.failed(Outcome.INTERNAL, str(error), stage=stage.name), cpu_seconds, waited=waited
@@ -149,6 +151,26 @@ def _cascade(
         if evaluation.outcome is not Outcome.OK:
             break
     return _CascadeResult(evaluation, cpu_seconds, waited=waited, allocation=allocation)
+
+
+def _run_stage(
+    job: Job,
+    task: Task,
+    function: Callable[[Any, Trial], Evaluation],
+    candidate: Candidate,
+    trial: Trial,
+    *,
+    complete: bool,
+) -> Evaluation:
+    """One stage, which is the last where it must be `complete`: then case by case, where the task has cases and the trial is none that is held out."""
+    if not complete or not task.cases or trial.split == "held_out":
+        return _run(task, function, candidate, trial, complete=complete)
+
+    def evaluate(case: Case) -> Evaluation:
+        told = replace(trial, case=case.name, parameters=Parameters({**trial.parameters, **case.parameters}))
+        return _run(task, function, candidate, told, complete=False)
+
+    return evaluate_cases(task, job, evaluate)
 
 
 def _run(

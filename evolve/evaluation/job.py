@@ -37,7 +37,8 @@ class Job:
     `artifacts`, the stored JSON text of each artifact by its name. Parameters of the trial override the task's; its stage and
     limit are set by the worker. `wanted` is the fitness (maximised) that a stage's relative threshold comes to now, by its name; `ungated`:
     no threshold counts, for what is measured is known to be worth it. `limit` is a shorter wall limit of each stage
-    in seconds; 0: the stage's own."""
+    in seconds; 0: the stage's own. `rival` holds what the program's parent found on each of the task's cases (maximised), and `gate` names those on which
+    the program must be better, on the mean, before it is evaluated on the others."""
 
     id: str
     kind: Kind
@@ -48,6 +49,8 @@ class Job:
     wanted: Mapping[str, float] = field(default_factory=dict)
     ungated: bool = False
     limit: float = 0.0
+    rival: Mapping[str, float] = field(default_factory=dict)
+    gate: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

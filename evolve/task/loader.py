@@ -8,7 +8,7 @@ import math
 import os
 import shutil
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from evolve.evaluation.provenance import task_version
 from evolve.task import one_file
 from evolve.task.folders import TASK_FILE, find, name_of
 from evolve.task.grants import make_limits
-from evolve.task.schema import StageTable, TaskFile, parse
+from evolve.task.schema import Cases, StageTable, TaskFile, parse
 from evolve.task.verifier import check_verifier
 from evolve.types import (
     Anchor,
@@ -104,7 +104,8 @@ def _make_task(place: Path, where: Path, file: TaskFile, contents: _Contents, gi
         new_files=tuple(file.program.new_files),
         objectives=tuple(Objective(**table.model_dump()) for table in file.objectives),
         constraints=tuple(Constraint(**table.model_dump()) for table in file.constraints),
-        held_out=_make_cases(where, file, parameters),
+        cases=_make_cases(where, file.cases, parameters, weighted=True),
+        held_out=_make_cases(where, file.held_out, parameters),
         carry=tuple(file.carry.artifacts) if file.carry else (),
         python=_find_interpreter(folder, file.environment.python) if file.environment else "",
         one_file=whole,
@@ -193,12 +194,15 @@ def _make_stage(where: Path, table: StageTable, granted: int) -> Stage:
     return Stage(table.name, table.seconds, threshold=wanted, needs=needs)
 
 
-def _make_cases(where: Path, file: TaskFile, parameters: Mapping[str, Scalar]) -> tuple[Case, ...]:
-    """Returns the held-out cases by name; `n = [29, 32]` makes the cases `n=29` and `n=32`. Each value is of its parameter's type."""
-    declared = file.held_out
+def _make_cases(
+    where: Path, declared: Cases, parameters: Mapping[str, Scalar], *, weighted: bool = False
+) -> tuple[Case, ...]:
+    """Returns cases by name; `n = [29, 32]` makes the cases `n=29` and `n=32`. Each value is of its parameter's type."""
+    weights: Sequence[float] = ()
     if isinstance(declared, list):
-        tables = [{key: value for key, value in table.items() if key != "name"} for table in declared]
-        names = [str(table["name"]) for table in declared]
+        tables = [dict(table) for table in declared]
+        names = [str(table.pop("name")) for table in tables]
+        weights = [float(table.pop("weight", 1.0)) for table in tables] if weighted else ()
     else:
         tables = (
             [dict(zip(declared, values, strict=True)) for values in itertools.product(*declared.values())]
@@ -207,7 +211,8 @@ def _make_cases(where: Path, file: TaskFile, parameters: Mapping[str, Scalar]) -
         )
         names = [", ".join(f"{key}={value}" for key, value in table.items()) for table in tables]
     return tuple(
-        Case(name, _set_parameters(where, parameters, table)) for name, table in zip(names, tables, strict=True)
+        Case(name, _set_parameters(where, parameters, table), weight)
+        for name, table, weight in zip(names, tables, weights or [1.0] * len(names), strict=True)
     )
 
 

@@ -399,6 +399,9 @@ class TaskFile(Table):
     """The number that is searched for."""
     parameters: Parameters = {}
     """Numbers and texts that the evaluator reads from `trial.parameters`; `--set task.points=80` changes one."""
+    cases: Cases = []
+    """Cases that the fitness is the mean of, written like `held_out`; a table may have a `weight`. The evaluator's last
+    stage is called once for each, with its name as `trial.case`."""
     held_out: Cases = []
     """Cases that the search never sees, as parameters: `n = [29, 32]` (each combination is a case), or an array of
     tables with a `name` each. Each new best is evaluated on them once."""
@@ -441,17 +444,30 @@ class TaskFile(Table):
 
     @model_validator(mode="after")
     def _cases_are_parameters(self) -> "TaskFile":
-        tables = [self.held_out] if isinstance(self.held_out, dict) else self.held_out
-        if isinstance(self.held_out, list):
-            names = [str(case.get("name", "")) for case in self.held_out]
+        self._check_cases("cases", self.cases, {"name", "weight"})
+        self._check_cases("held_out", self.held_out, {"name"})
+        if self.cases and (self.carry or self.promotion == "certificate"):
+            what = "what a parent leaves to its children" if self.carry else "certificates"
+            raise ValueError(f"each case has artifacts of its own, and there are no {what} then. Try: take `cases` out")
+        return self
+
+    def _check_cases(self, key: str, declared: Cases, own: set[str]) -> None:
+        tables = [declared] if isinstance(declared, dict) else declared
+        if isinstance(declared, list):
+            names = [str(case.get("name", "")) for case in declared]
             if not all(names) or len(set(names)) < len(names):
-                raise ValueError("each table of held_out has a `name` of its own. Try: give it one")
-        for name in {name for table in tables for name in table} - {"name"}:
+                raise ValueError(f"each table of {key} has a `name` of its own. Try: give it one")
+        for name in {name for table in tables for name in table} - own:
             if name not in self.parameters:
                 raise ValueError(
-                    f"held_out sets {name!r}, which is no parameter.{did_you_mean(name, self.parameters)} Try: declare it in [parameters]"
+                    f"{key} sets {name!r}, which is no parameter.{did_you_mean(name, self.parameters)} Try: declare it in [parameters]"
                 )
-        return self
+        for case in declared if isinstance(declared, list) and "weight" in own else []:
+            weight = case.get("weight", 1)
+            if isinstance(weight, bool | str) or not 0 < weight < math.inf:
+                raise ValueError(
+                    f"the weight of a case is a number above 0, got {weight!r}. Try: correct it, or leave it out"
+                )
 
     @model_validator(mode="after")
     def _anchors_respect_the_bound(self) -> "TaskFile":

@@ -108,6 +108,9 @@ class RehearsedHistory:
         made = (other for other in reversed(self.records) if other.origin.kind == "proposal" and other.program)
         return [other.id for other in made if other.evaluation.outcome in FAILURES][:count]
 
+    def cases(self, record: RecordId) -> Mapping[str, float]:
+        return self.record(record).evaluation.cases
+
     def program_id(self, record: RecordId) -> ProgramId | None:
         return self.record(record).program
 

@@ -90,8 +90,8 @@ class Carried(dict[str, Any]):
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """Input of one evaluation. Equal trials are repeatable; `limit` is in seconds of wall time for the stage; `seed` is the
-    evaluator's own and reaches a candidate only where the evaluator passes it on; `carried` holds the artifacts of the parent that the
+    """Input of one evaluation. Equal trials are repeatable; `limit` is in seconds of wall time for the stage; `case` names the one of the task's cases
+    that `parameters` are those of; `seed` is the evaluator's own and reaches a candidate only where the evaluator passes it on; `carried` holds the artifacts of the parent that the
     task's `carry` names, as plain data. `secret` is the campaign's, and reaches no candidate: what is drawn by `entropy` cannot be
     worked out from the task's files and the seed."""
 
@@ -99,6 +99,7 @@ class Trial:
     split: Split = "search"
     stage: str = "evaluate"
     limit: float = 20.0
+    case: str = ""
     parameters: Parameters = field(default_factory=Parameters)
     device: str = "cpu"
     carried: Carried = field(default_factory=Carried)

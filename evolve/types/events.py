@@ -197,9 +197,11 @@ class Traits:
 @tag_union_member
 @dataclass(frozen=True, slots=True)
 class Propose:
-    """Asks the selection's operator for children, and evaluates them."""
+    """Asks the selection's operator for children, and evaluates them. A child must be better than its first parent on the mean over the cases of the `gate`
+    before it is evaluated on the task's others."""
 
     selection: Selection
+    gate: tuple[str, ...] = ()
 
 
 @tag_union_member
@@ -384,7 +386,8 @@ class Stamped:
 class Progress:
     """Spent budget of a campaign, over all its runs. `programs` counts evaluated proposals (an `internal` one is none), `judge_seconds` wall time in worker slots,
     `measure_seconds` that of the measurements alone. `rejudged` counts programs that a newer version of the task has evaluated again,
-    which are no measurements here; `calls` those of models, `tokens` theirs, prompts and answers together."""
+    which are no measurements here; `evaluations` counts all that was evaluated, measurements too, and `cases` the cases that these looked at, one where the task
+    has none; `saved_cases` those at which a program did not arrive, for it was stopped before. `calls` are those of models, `tokens` theirs, prompts and answers together."""
 
     programs: int = 0
     records: int = 0
@@ -398,3 +401,6 @@ class Progress:
     tokens: int = 0
     money: float = 0.0
     gpu_seconds: float = 0.0
+    evaluations: int = 0
+    cases: int = 0
+    saved_cases: int = 0

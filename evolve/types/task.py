@@ -142,10 +142,12 @@ class Constraint:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A held-out case: the task with other parameters, which the search never sees. Its name is unique."""
+    """The task with other parameters: one that the fitness is made of, with its `weight`, or a held-out one, which the search never sees. Its name is
+    unique."""
 
     name: str
     parameters: Mapping[str, Scalar] = field(default_factory=dict)
+    weight: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +228,7 @@ class Task:
 
     `context` holds files that a program finds beside its own and may not change; `new_files` are patterns of the files that it may
     add. `one_file` is the name of the file in `folder` that is the whole task, empty where the folder is; `task_file` that of the
-    task file in `folder`, empty where it is the folder's `task.toml` or the one file. `carry` names the artifacts of a parent that the evaluation of its children is given. `held_out` are the cases that decide about
+    task file in `folder`, empty where it is the folder's `task.toml` or the one file. `carry` names the artifacts of a parent that the evaluation of its children is given. The fitness is the weighted mean over `cases`, each of which the last stage evaluates by itself; without any it is what that stage finds. `held_out` are the cases that decide about
     promotion and that the search never sees. `python` is the interpreter of worker and candidate; empty: the engine's own.
     `prompts` replace templates of the engine's prompts, by name; they are the Markdown files of `prompts_folder`, a folder within `folder`, and decide no score.
     A model's program that is nearer than `novelty_distance` to another of its island is not evaluated. `check` says what a check of the task tries beside its seed.
@@ -252,6 +254,7 @@ class Task:
     new_files: tuple[str, ...] = ()
     objectives: tuple[Objective, ...] = ()
     constraints: tuple[Constraint, ...] = ()
+    cases: tuple[Case, ...] = ()
     held_out: tuple[Case, ...] = ()
     carry: tuple[str, ...] = ()
     python: str = ""

@@ -17,7 +17,7 @@ from evolve.stop import Amount
 from evolve.types import Fitness, Progress, RecordId
 
 Status = Literal["finished", "exhausted", "unfinished", "failed"]
-Resource = Literal["programs", "seconds", "calls", "tokens", "money"]
+Resource = Literal["programs", "evaluations", "cases", "seconds", "calls", "tokens", "money"]
 RESOURCES: tuple[Resource, ...] = get_args(Resource)
 SLACK = 0.05
 """Share by which budgets that are not spent one by one, such as time, may differ."""

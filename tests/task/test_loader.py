@@ -1,5 +1,6 @@
 """Facts about reading a task's folder."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -152,6 +153,33 @@ def test_held_out_cases_may_have_names(folder: Path) -> None:
     (folder / "task.toml").write_text(TOML + '[[held_out]]\nname = "long"\nn = 50\n', "utf-8")
     cases = load(folder, {"scale": 2}).held_out
     assert cases == (Case("long", {"n": 50, "scale": 2.0, "kind": "round", "exact": False}),)
+
+
+def test_cases_of_the_fitness_have_weights(folder: Path) -> None:
+    """A table without one counts once."""
+    tables = '[[cases]]\nname = "long"\nn = 50\nweight = 2\n[[cases]]\nname = "short"\nn = 5\n'
+    (folder / "task.toml").write_text(TOML.replace('promotion = "certificate"\n', "") + tables, "utf-8")
+    assert [(case.name, case.parameters["n"], case.weight) for case in load(folder).cases] == [
+        ("long", 50, 2.0),
+        ("short", 5, 1.0),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ('[[cases]]\nname = "a"\nweight = 0\n', "the weight of a case is a number above 0, got 0"),
+        ('[[cases]]\nname = "a"\nwidth = 3\n', "cases sets 'width', which is no parameter"),
+        ("[[cases]]\nn = 3\n", "each table of cases has a `name` of its own"),
+        ('[[cases]]\nname = "a"\n[carry]\nartifacts = ["steps"]\n', "each case has artifacts of its own"),
+        ('[[held_out]]\nname = "a"\nweight = 2\n', "held_out sets 'weight', which is no parameter"),
+    ],
+)
+def test_cases_that_cannot_be_are_refused(folder: Path, more: str, message: str) -> None:
+    """With the key, and what to do."""
+    (folder / "task.toml").write_text(TOML.replace('promotion = "certificate"\n', "") + more, "utf-8")
+    with pytest.raises(TaskError, match=re.escape(message)):
+        load(folder)
 
 
 @pytest.mark.parametrize(
