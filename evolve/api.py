@@ -74,6 +74,7 @@ def run(  # noqa: PLR0913 each is an option of the command line
     *,
     budget: str | Sequence[str] = (),
     model: str | Sequence[str] = (),
+    preset: str | None = None,
     strategy: str | None = None,
     seed: int | None = None,
     workers: int | None = None,
@@ -91,7 +92,7 @@ def run(  # noqa: PLR0913 each is an option of the command line
     """Runs a campaign to its end, as `evolve run` does, and returns it, open for reading.
 
     `task` is a name, a path or an `evolve.Task`. `budget` is one text, or several of which the first that is spent ends the campaign; `model` one or several models
-    as `--model` takes them. `settings` are the values of a campaign file. `resume` names a campaign that goes on; `workspace` is the folder with `archive/`,
+    as `--model` takes them. `preset` names settings to begin with. `settings` are the values of a campaign file. `resume` names a campaign that goes on; `workspace` is the folder with `archive/`,
     where it is not that of the command line. `on_record` is called with each record when it is durable; `progress` prints lines about the campaign.
 
     An interrupt (Ctrl-C, or a notebook's stop button) ends the run when what is being evaluated has ended, and the campaign is returned; a second one raises
@@ -103,6 +104,7 @@ def run(  # noqa: PLR0913 each is an option of the command line
         name=name,
         budget=_texts(budget),
         seed=seed,
+        preset=preset,
         strategy=strategy,
         workers=workers,
         deterministic=deterministic,

@@ -329,6 +329,10 @@ class Settings(SettingsSection):
             "Ctrl-C ends the run",
         )
     )
+    preset: str = Field(
+        default="",
+        description="the preset that the settings began with; also `--preset`. What a file, an option or `--set` gives comes before it. See presets",
+    )
     sandbox: Level = Field(
         default=Level.STANDARD,
         description="how candidates must be isolated at least: `strict`, `standard`, `reduced`, or exactly `none`; the best that the machine "

@@ -96,6 +96,17 @@ class StrategyEntry:
 
 
 @dataclass(frozen=True, slots=True)
+class PresetEntry:
+    """Settings under one name: `--preset NAME`. `settings` are nested as in a campaign file, without what belongs to a run (task, budget, models' members); `about`
+    says in a line what they are for, and `source` names the paper, with its address."""
+
+    name: str
+    settings: Settings
+    about: str
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class ExecutorRequest:
     """Work for an executor: `slots` evaluation workers for one task. `means` confine candidates on this machine, which never see the paths
     `hidden`; `devices` are those that stages may lease."""
@@ -114,6 +125,12 @@ class ExecutorEntry:
     name: str
     factory: Callable[[Settings, ExecutorRequest], Executor]
     settings: "type[BaseModel] | None" = None
+
+
+@hookspec
+def register_presets() -> Sequence[PresetEntry]:
+    """Presets that this plugin provides: settings of a search under one name."""
+    return ()
 
 
 @hookspec

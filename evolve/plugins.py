@@ -21,6 +21,8 @@ from evolve.hookspecs import (
     ExecutorRequest,
     ModelEntry,
     OperatorEntry,
+    PresetEntry,
+    Settings,
     StrategyEntry,
     TrackerEntry,
 )
@@ -43,7 +45,11 @@ BUNDLED = (
 GROUP = "evolve"
 
 T = TypeVar("T")
-Entry = TypeVar("Entry", EvaluatorEntry, ExecutorEntry, ModelEntry, OperatorEntry, StrategyEntry, TrackerEntry)
+Entry = TypeVar(
+    "Entry", EvaluatorEntry, ExecutorEntry, ModelEntry, OperatorEntry, PresetEntry, StrategyEntry, TrackerEntry
+)
+PRESET_KEYS = ("strategy", "operators", "models", "lessons", "prompts", "archive", "confirm", "novelty", "race")
+"""Settings that a preset may have: those that decide what is tried, and not on what, with what and for how long."""
 
 
 def guarded(plugin: str, call: Callable[..., T], *arguments: Any) -> T:
@@ -77,6 +83,19 @@ class Plugins:
     models: Mapping[str, Registered[ModelEntry]]
     trackers: Mapping[str, Registered[TrackerEntry]] = field(default_factory=dict)
     executors: Mapping[str, Registered[ExecutorEntry]] = field(default_factory=dict)
+    presets: Mapping[str, Registered[PresetEntry]] = field(default_factory=dict)
+
+    def preset(self, name: str) -> Settings:
+        """Returns the settings of a preset; raises `ConfigError`, and `PluginError` for one that sets what is not a preset's."""
+        found = _find("preset", name, self.presets)
+        settings = found.entry.settings
+        foreign = [key for key in settings if key not in PRESET_KEYS or "members" in settings.get("models", {})]
+        if foreign:
+            raise PluginError(
+                f"plugin {found.plugin!r}: preset {name!r} sets {foreign[0]!r}, and a preset has only {', '.join(PRESET_KEYS)}, without models.members. "
+                "Try: mend the plugin, or use its settings one by one"
+            )
+        return settings
 
     def evaluator(self, source: EvaluatorSource) -> Evaluator:
         """Returns the evaluator that a task names; raises `ConfigError`, `PluginError`."""
@@ -289,6 +308,7 @@ def load(points: Iterable[EntryPoint] | None = None) -> Plugins:
         _entries(manager.hook.register_models, ModelEntry),
         _entries(manager.hook.register_trackers, TrackerEntry),
         _entries(manager.hook.register_executors, ExecutorEntry),
+        _entries(manager.hook.register_presets, PresetEntry),
     )
 
 

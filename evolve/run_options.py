@@ -1,10 +1,11 @@
 """Runs from the options of `evolve run` and of `evolve.run`: settings and a task that are known to fit, before anything is made.
 
-Settings of a new campaign come from a campaign file, then from the options, then from `--set`; the later wins.
+Settings of a new campaign come from a preset, then from campaign files, from the options, and from `--set`; the later wins, key by key.
 No process is started and no file written here; whatever is wrong with the options is found here."""
 
+import functools
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,8 +31,8 @@ _LEAST_SECONDS = 1.0
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """Options of a run. `resume` is None for a new campaign, a name for that one, empty for the one written last; `file` is a campaign
-    file, `settings` are such a file's values, as Python gives them."""
+    """Options of a run. `resume` is None for a new campaign, a name for that one, empty for the one written last; `files` are campaign
+    files, `settings` are such a file's values, as Python gives them."""
 
     task: str | None = None
     resume: str | None = None
@@ -42,7 +43,8 @@ class RunOptions:
     workers: int | None = None
     assignments: tuple[str, ...] = ()
     deterministic: bool = False
-    file: str | None = None
+    preset: str | None = None
+    files: tuple[str, ...] = ()
     sandbox: str | None = None
     models: tuple[str, ...] = ()
     devices: tuple[str, ...] = ()
@@ -52,7 +54,8 @@ class RunOptions:
 
 def plan_new(options: RunOptions, plugins: Plugins, home: Path, devices: Grant = EVERYTHING) -> RunRequest:
     """Returns the run of a new campaign in the workspace `home`; raises `ConfigError` or `TaskError`."""
-    values = merge_settings(_read_file(options, plugins), read_options(options, plugins))
+    sources = _read_sources(options, plugins)
+    values = functools.reduce(merge_settings, sources.values(), dict[str, Any]())
     if "task" not in values:
         raise ConfigError("there is no TASK. Try: name one (evolve task list), or go on with a campaign (--continue)")
     name = options.name
@@ -68,14 +71,28 @@ def plan_new(options: RunOptions, plugins: Plugins, home: Path, devices: Grant =
         # A person who names the file looks for its name, where the task's may be that of its folder.
         name = new_path(home, Path(options.task).stem, None).stem
     wanted = wanted_level(options.sandbox, settings.sandbox)
-    return RunRequest(settings, task, plugins, home, name, wanted=wanted, devices=devices)
+    told = {source: tuple(_list_keys(tree)) for source, tree in sources.items()}
+    told["--set"] = tuple(text.partition("=")[0].strip() for text in options.assignments)
+    return RunRequest(settings, task, plugins, home, name, wanted=wanted, devices=devices, sources=told)
 
 
-def _read_file(options: RunOptions, plugins: Plugins) -> dict[str, Any]:
+def _list_keys(tree: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
+    for key, value in tree.items():
+        if isinstance(value, Mapping) and value:
+            yield from _list_keys(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}"
+
+
+def _read_sources(options: RunOptions, plugins: Plugins) -> dict[str, dict[str, Any]]:
+    """Returns the values of all sources but `--set`, by what a person calls them; the later wins."""
+    files = {path: read_campaign_file(Path(path), plugins) for path in options.files}
     if options.settings is not None:
         data = {"schema": campaign_file.VERSION, **options.settings}
-        return place_models(campaign_file.values(data, Path.cwd()), Path.cwd(), plugins)
-    return {} if options.file is None else read_campaign_file(Path(options.file), plugins)
+        files["settings"] = place_models(campaign_file.values(data, Path.cwd()), Path.cwd(), plugins)
+    sources = {**files, "options": read_options(options, plugins)}
+    named = [tree["preset"] for tree in sources.values() if tree.get("preset")]
+    return {f"preset {named[-1]}": dict(plugins.preset(named[-1])), **sources} if named else sources
 
 
 def read_options(options: RunOptions, plugins: Plugins) -> dict[str, Any]:
@@ -84,6 +101,7 @@ def read_options(options: RunOptions, plugins: Plugins) -> dict[str, Any]:
     given: dict[str, Any] = {
         "task": options.task,
         "budget": list(options.budget),
+        "preset": options.preset,
         "seed": options.seed,
         "workers": options.workers,
         "deterministic": options.deterministic,
@@ -96,19 +114,25 @@ def read_options(options: RunOptions, plugins: Plugins) -> dict[str, Any]:
     return {key: value for key, value in given.items() if value or (value == 0 and value is not False)}
 
 
-def merge_settings(file: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the values of a campaign file with those of the options in their place; of a table the options replace what they name. Another strategy, and
-    trackers that are not named any more, leave their settings behind."""
-    tree = {**file, **given}
-    for key in {"strategy", "models", "trackers"} & given.keys():
-        tree[key] = {**file.get(key, {}), **given[key]}
-    if "strategy" in given:
+def merge_settings(below: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the values `below` with the given ones in their place, table by table. Another strategy, and trackers that are not named any more, leave their
+    settings behind."""
+    tree = _merge(below, given)
+    if "name" in given.get("strategy", {}):
         default = Settings.model_fields["strategy"].default.name
-        if given["strategy"]["name"] != file.get("strategy", {}).get("name", default):
+        if given["strategy"]["name"] != below.get("strategy", {}).get("name", default):
             tree["strategy"] = given["strategy"]
-    if "trackers" in given:
+    if "names" in given.get("trackers", {}):
         names, known = tree["trackers"]["names"], tree["trackers"].get("settings", {})
-        tree["trackers"]["settings"] = {name: known[name] for name in names if name in known}
+        tree["trackers"] = {**tree["trackers"], "settings": {name: known[name] for name in names if name in known}}
+    return tree
+
+
+def _merge(below: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    tree = dict(below)
+    for key, value in given.items():
+        known = tree.get(key)
+        tree[key] = _merge(known, value) if isinstance(known, Mapping) and isinstance(value, Mapping) else value
     return tree
 
 
@@ -157,7 +181,8 @@ def _refuse_fixed(options: RunOptions, campaign: Campaign) -> None:
         "--name": options.name is not None,
         "--seed": options.seed not in (None, campaign.settings.seed),
         "--strategy": options.strategy not in (None, campaign.settings.strategy.name),
-        "--config": options.file is not None,
+        "--config": bool(options.files),
+        "--preset": options.preset not in (None, campaign.settings.preset),
         "--deterministic": options.deterministic and not campaign.settings.deterministic,
     }
     fixed = [option for option, differs in given.items() if differs]

@@ -1,5 +1,7 @@
 """Plans of `evolve run`: what is wrong with a command is found before anything is made."""
 
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -7,9 +9,11 @@ import pytest
 from evolve import plugins
 from evolve.campaign import Campaign
 from evolve.config import Settings, settings_from
+from evolve.hookspecs import PresetEntry
+from evolve.plugins import Registered
 from evolve.run_options import RunOptions, merge_settings, plan_more, plan_new
 from evolve.task import folders
-from evolve.types import ConfigError, TaskError
+from evolve.types import ConfigError, PluginError, TaskError
 from tests.written import Written, number_task
 
 TASK_TOML = """schema = 1
@@ -99,9 +103,68 @@ def test_a_campaign_file_may_name_the_task(folder, home, tmp_path):
     (tmp_path / "search.toml").write_text(
         "schema = 1\ntask = 'tasks/number'\nseed = 3\nworkers = 1\n[parameters]\nn = 9\n"
     )
-    plan = plan_new(request(file=str(tmp_path / "search.toml"), seed=4), plugins.load(), home)
+    plan = plan_new(request(files=(str(tmp_path / "search.toml"),), seed=4), plugins.load(), home)
     assert (plan.task.folder, plan.settings.seed, plan.settings.workers) == (str(folder), 4, 1)
     assert dict(plan.task.parameters) == {"n": 9}
+
+
+def test_campaign_files_are_layers_of_which_the_later_wins(folder, home, tmp_path):
+    """Key by key, within tables too."""
+    (tmp_path / "low.toml").write_text("schema = 1\nseed = 3\nworkers = 1\n[archive]\nislands = 2\nmigrants = 3\n")
+    (tmp_path / "high.toml").write_text("schema = 1\nseed = 5\n[archive]\nislands = 4\n")
+    files = tuple(str(tmp_path / f"{name}.toml") for name in ("low", "high"))
+    settings = plan_new(request(folder, files=files), plugins.load(), home).settings
+    assert (settings.seed, settings.workers) == (5, 1)
+    assert (settings.archive.islands, settings.archive.migrants) == (4, 3)
+
+
+PRESETS = (
+    PresetEntry(
+        "narrow",
+        {"strategy": {"name": "islands", "settings": {"drafts": 1}}, "archive": {"islands": 1}},
+        "one island",
+    ),
+    PresetEntry("greedy", {"budget": ["1h"]}, "sets what is no preset's"),
+)
+
+
+@pytest.fixture
+def prepared():
+    """The bundled plugins and one with presets."""
+    bundled = plugins.load()
+    return replace(bundled, presets={**bundled.presets, **{one.name: Registered("prepared", one) for one in PRESETS}})
+
+
+def test_a_preset_is_the_lowest_layer(folder, home, tmp_path, prepared):
+    """What a file, an option or `--set` gives comes before it; the settings say which it was, and where each value comes from."""
+    (tmp_path / "search.toml").write_text("schema = 1\npreset = 'narrow'\n[archive]\nmigrants = 7\n")
+    options = request(folder, files=(str(tmp_path / "search.toml"),), assignments=("strategy.settings.inspirations=5",))
+    plan = plan_new(options, prepared, home)
+    assert (plan.settings.preset, plan.settings.archive.islands, plan.settings.archive.migrants) == ("narrow", 1, 7)
+    assert {"drafts": 1, "inspirations": 5}.items() <= plan.settings.strategy.settings.items()
+    assert plan.sources["preset narrow"] == ("strategy.name", "strategy.settings.drafts", "archive.islands")
+    assert plan.sources["--set"] == ("strategy.settings.inspirations",)
+
+
+def test_another_strategy_than_the_presets_takes_none_of_its_settings(folder, home, prepared):
+    """They are not its own."""
+    settings = plan_new(request(folder, preset="narrow", strategy="random"), prepared, home).settings
+    assert (settings.strategy.name, settings.strategy.settings) == ("random", {})
+
+
+@pytest.mark.parametrize(
+    ("preset", "error", "message"),
+    [
+        ("narow", ConfigError, "no preset is called 'narow'. Did you mean 'narrow'?"),
+        ("greedy", PluginError, "preset 'greedy' sets 'budget', and a preset has only strategy, operators, models"),
+        ("independent", ConfigError, "operator 'sample' needs a model, and this campaign has none"),
+    ],
+)
+def test_a_preset_that_cannot_be_used_is_one_error(folder, home, prepared, preset, error, message):
+    """Before anything is made."""
+    with pytest.raises(error, match=re.escape(message)):
+        plan_new(request(folder, preset=preset), prepared, home)
+    assert list(home.iterdir()) == []
 
 
 def test_a_campaign_needs_a_task(home):
@@ -195,7 +258,7 @@ def test_a_tracker_that_there_is_not_is_found_before_anything_is_made(folder, ho
         ({"strategy": "random", "name": "new"}, "got --name, --strategy"),
         ({"assignments": ("archive.islands=2",)}, "'archive.islands' cannot change in a campaign that has begun"),
         ({"deterministic": True}, "got --deterministic"),
-        ({"file": "search.toml"}, "got --config"),
+        ({"files": ("search.toml",)}, "got --config"),
         ({"models": ("mailbox:mail",)}, "Try: fork it with models, evolve campaign fork number --model SPEC"),
         ({"task": "circle_packing"}, "is on the task 'number', got 'circle_packing'"),
     ],

@@ -66,6 +66,8 @@ def format_file(campaign: Campaign, folder: Path | None) -> str:
     differs from the defaults."""
     settings = campaign.settings
     values = _prune(settings.model_dump(mode="json", exclude_defaults=True))
+    # What it gave is among the values, and its package need not be there.
+    values.pop("preset", None)
     if settings.workers == usable_cores():
         values.pop("workers", None)
     # The budget of the new campaign decides about its resource.

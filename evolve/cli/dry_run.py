@@ -88,13 +88,23 @@ def format_run(request: RunRequest, dry: Mapping[str, Any]) -> str:
         *(format_costs(dry["foreseen"].estimate, dry["budget"]) if dry["foreseen"] else []),
     ]
     what = f"more of campaign {request.name}" if request.campaign else "what would run"
-    settings_lines = [f"  {key} = {value}" for key, value in flat(dry["settings"])]
+    settings_lines = [f"  {key} = {value}{_format_source(request, key)}" for key, value in flat(dry["settings"])]
     parts = [
         f"{what}; nothing was made and nothing is evaluated",
         facts(rows),
         "\n".join(["settings", *settings_lines]),
     ]
     return "\n\n".join([*parts, format_prompt(dry["foreseen"])] if dry["foreseen"] else parts)
+
+
+def _format_source(request: RunRequest, key: str) -> str:
+    """Returns what gave a setting, with two spaces before it; empty where it is the default."""
+    names = [
+        source
+        for source, keys in request.sources.items()
+        if any(key == given or key.startswith(f"{given}.") for given in keys)
+    ]
+    return f"  # {names[-1]}" if names else ""
 
 
 def preview_cost(request: RunRequest) -> CostPreview | None:

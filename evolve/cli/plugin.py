@@ -19,7 +19,7 @@ from evolve.types.errors import did_you_mean
 
 _STARTER = Path(__file__).parent / "starter"
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:[_-][a-z0-9]+)*")
-_REGISTRIES = ("evaluators", "operators", "strategies", "models", "trackers", "executors")
+_REGISTRIES = ("evaluators", "operators", "strategies", "models", "trackers", "executors", "presets")
 
 
 @noun_group

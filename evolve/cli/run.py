@@ -33,13 +33,6 @@ _FAILED_BYTES = 1 << 20
 """Size of the log of a campaign whose seed failed, at most."""
 
 
-def _only_one(_: click.Context, __: click.Parameter, files: tuple[str, ...]) -> str | None:
-    """Returns the campaign file, if one is given; a usage error for two, of which the first would silently not count."""
-    if len(files) > 1:
-        raise click.UsageError(f"-c names one campaign file, got {', '.join(files)}. Try: write what both say into one")
-    return files[0] if files else None
-
-
 @click.command()
 @click.argument("task", required=False)
 @click.option(
@@ -48,12 +41,12 @@ def _only_one(_: click.Context, __: click.Parameter, files: tuple[str, ...]) -> 
 @click.option(
     "-c",
     "--config",
-    "file",
+    "files",
     multiple=True,
-    callback=_only_one,
     metavar="FILE",
-    help="A campaign file: settings that these options change.",
+    help="A campaign file: settings that these options change; may be repeated, the later wins.",
 )
+@click.option("--preset", metavar="NAME", help="Settings to begin with, such as a published method's.")
 @click.option("--name", help="Name of the new campaign.  [default: the task's, with a number]")
 @click.option(
     "--budget", multiple=True, help="60s, 2h, 500programs, until=07:30, fitness=2.6; the first one spent ends it."

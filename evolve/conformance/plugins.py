@@ -17,6 +17,7 @@ import pluggy
 from pydantic import BaseModel
 
 from evolve import testing
+from evolve.config import settings_from
 from evolve.plugins import Plugins, Registered, guarded, load
 from evolve.types import ConfigError, EvaluatorSource, EvolveError, Program
 
@@ -66,6 +67,9 @@ def _check_entries(plugin: str, plugins: Plugins) -> Iterator[PluginFinding]:
         for name, found in registered.items():
             if found.plugin == plugin:
                 yield _run_suite(plugins, plugin, f"{kind} {name}", partial(suite, plugins, name), found.entry.settings)
+    for name, preset in plugins.presets.items():
+        if preset.plugin == plugin:
+            yield _try(plugin, f"preset {name}", partial(_check_preset, plugins, name))
     for hook in plugins.manager.hook.screen_program.get_hookimpls():
         if hook.plugin_name == plugin:
             yield _try(plugin, "hook screen_program", partial(_check_screen, hook))
@@ -113,6 +117,16 @@ def _check_tracker(plugins: Plugins, name: str, settings: Mapping[str, Any]) -> 
     # A tracker may print, which is no finding.
     with TemporaryDirectory(prefix="evolve-tracker-") as folder, redirect_stdout(sys.stderr):
         testing.check_tracker(lambda: plugins.tracker(name, settings), Path(folder))
+
+
+def _check_preset(plugins: Plugins, name: str) -> None:
+    """Makes the strategy and the operators that a preset names, with its settings, as a campaign with a model would."""
+    settings = settings_from({"task": "none", **plugins.preset(name)})
+    operators = plugins.operators_of(settings.strategy.name, settings.operators.names, models=True)
+    plugins.strategy(settings.strategy.name, settings.strategy.settings, operators)
+    for operator in operators:
+        plugins.operator(operator, settings.operators.settings.get(operator, {}))
+    assert plugins.presets[name].entry.about, "it does not say what it is for"
 
 
 Suite = Callable[[Plugins, str, Mapping[str, Any]], None]

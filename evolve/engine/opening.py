@@ -29,6 +29,7 @@ OpenModels = Callable[[Settings, Plugins, ExitStack], Members]
 class RunRequest:
     """A run that is wanted: of `campaign`, open for writing, with `changes` of its settings, or of a new one in the workspace `home`. `settings` and `task` are
     those of the run. `slots` is the number of evaluation workers where it is not that of the settings; `brought`: programs from elsewhere are evaluated.
+    `sources` are the keys of the settings that each source gave, such as a campaign file; the later ones win.
     """
 
     settings: Settings
@@ -42,6 +43,7 @@ class RunRequest:
     devices: Grant = EVERYTHING
     slots: int = 0
     brought: bool = False
+    sources: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def confine(self) -> Confinement:
         """Returns the means that confine the run's candidates. Raises `SandboxError` or `TaskError`. Call before any thread is started."""

@@ -5,7 +5,7 @@ The engine knows the bundled strategies by the names given here and by nothing e
 
 from collections.abc import Collection, Sequence
 
-from evolve.hookspecs import StrategyEntry, hookimpl
+from evolve.hookspecs import PresetEntry, StrategyEntry, hookimpl
 from evolve.strategies.bandit import Bandit
 from evolve.strategies.baselines import Baseline
 from evolve.strategies.islands import Islands, IslandsSettings
@@ -53,4 +53,17 @@ def register_strategies() -> Sequence[StrategyEntry]:
         _baseline("sequential", {"seed"}, climbs=True),
         # Variation without selection: the parent is any successful program, each equally likely.
         _baseline("random", {"seed", "proposal", "import"}),
+    )
+
+
+@hookimpl
+def register_presets() -> Sequence[PresetEntry]:
+    """Returns the control of every search with a model."""
+    return (
+        PresetEntry(
+            "independent",
+            {"strategy": {"name": "best_of_n"}, "operators": {"names": ["sample"]}},
+            about="independent answers of the model to one prompt, which knows the seed alone: what a search must beat",
+            source="Simple Baselines are Competitive with Code Evolution, https://arxiv.org/abs/2602.16805",
+        ),
     )

@@ -28,6 +28,7 @@ class ArmSettings:
 
     name: str
     label: str
+    preset: str | None = None
     strategy: str | None = None
     models: tuple[str, ...] = ()
     assignments: tuple[str, ...] = ()
@@ -83,20 +84,21 @@ def _parse_arm(text: str) -> ArmSettings:
         raise ConfigError(
             f"an arm is written 'NAME: key=value key=value', got {text!r}. Try: --arm 'two islands: archive.islands=2'"
         )
-    strategy, models, others = None, [], []
+    given: dict[str, str | None] = {"preset": None, "strategy": None}
+    models, others = [], []
     try:
         words = shlex.split(rest)
     except ValueError as error:
         raise ConfigError(f"the arm {name!r} cannot be read: {error}. Try: close its quotes") from error
     for word in words:
         key, _, value = word.partition("=")
-        if key == "strategy":
-            strategy = value
+        if key in given:
+            given[key] = value
         elif key == "model":
             models.append(value)
         else:
             others.append(word)
-    return ArmSettings(name, _label(name), strategy, tuple(models), tuple(others))
+    return ArmSettings(name, _label(name), given["preset"], given["strategy"], tuple(models), tuple(others))
 
 
 def _label(name: str) -> str:
@@ -122,6 +124,7 @@ def plan_campaigns(runs: ComparisonRuns) -> tuple[RunRequest, ...]:
             runs.common,
             name="" if exists else name,
             seed=seed,
+            preset=arm.preset or runs.common.preset,
             strategy=arm.strategy,
             models=arm.models or runs.common.models,
             # An evaluation that an earlier arm has paid for would cost the next one nothing.

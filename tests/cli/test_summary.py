@@ -315,10 +315,3 @@ def test_the_beginning_says_where_answers_are_awaited(tmp_path, monkeypatch):
         assert (
             "\nmodels me (mailbox, 8 at once, answers awaited in mbp/), you (mailbox, 2 at once, answers awaited in /mail/)\n"
         ) in format_beginning(campaign, "reduced")
-
-
-def test_two_campaign_files_are_refused(call):
-    """The first one would silently not count."""
-    result = call("run", "-c", "one.toml", "-c", "two.toml")
-    assert result.exit_code == 2
-    assert "-c names one campaign file, got one.toml, two.toml. Try: write what both say into one" in result.stderr
