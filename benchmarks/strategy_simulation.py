@@ -293,6 +293,7 @@ class SimulatedCampaign:
     def __init__(self, law: Law, seed: int, operators: Sequence[str], *, islands: int = 4, shared: bool = True) -> None:
         self.seed = seed
         self.operators = operators
+        self.models = ("simulated",) if shared else ()
         self.task = rehearsed_task()
         self.archive = Archive(
             DEFAULT_AXES, ArchiveSettings(islands=islands, capacity=4), deterministic=True, certifies=False

@@ -121,6 +121,10 @@ class View(Protocol):
         """Names of the operators that may be used now: those of the campaign, but for some that are only meant for tasks that are
         evaluated quickly, or in another language. They do not change after the seed has settled."""
 
+    @property
+    def models(self) -> Sequence[str]:
+        """Names of the models that propose and still answer in this run, for `Selection.model`."""
+
     def traits(self, operator: str) -> Traits:
         """Returns what an operator needs of its selection."""
 

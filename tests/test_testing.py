@@ -97,6 +97,7 @@ def test_a_strategy_that_keeps_its_promises_passes(
         (lambda s, view, rng: Propose(Selection("first", inspirations=(0,))), r"records \[0\]"),
         (lambda s, view, rng: Propose(Selection("fourth")), "operator 'fourth'"),
         (lambda s, view, rng: Propose(Selection("first", island=99)), "island 99"),
+        (lambda s, view, rng: Propose(Selection("first", parents=(1,), model="rehearsed")), "model 'rehearsed'"),
         (lambda s, view, rng: Wait(), "waits while nothing is pending"),
         (lambda s, view, rng: Measure(7, Program({}).id), "measures record 7"),
         (other_program, "does not hold the program"),
@@ -147,6 +148,19 @@ def test_a_strategy_may_want_operators_of_its_own() -> None:
     assert set(made) == {("plan", "act")}
     with pytest.raises(AssertionError, match="operator 'plan' wants 2 parents"):
         check_strategy(make, steps=20, operators={"plan": Traits(parents=2)})
+
+
+def test_a_strategy_names_models_that_answer() -> None:
+    """One that it named before is gone later."""
+    operators = {"write": Traits(needs_model=True)}
+
+    def choose(which: int) -> Callable[[Steady, View, Generator], Propose]:
+        return lambda strategy, view, rng: Propose(Selection("write", parents=(1,), model=view.models[which]))
+
+    check_strategy(lambda names: Steady(choose(-1)), steps=20, operators=operators)
+    stubborn = Propose(Selection("write", parents=(1,), model="other"))
+    with pytest.raises(AssertionError, match="it names the model 'other' for 'write', and may name rehearsed"):
+        check_strategy(lambda names: Steady(lambda strategy, view, rng: stubborn), steps=20, operators=operators)
 
 
 def test_a_strategy_that_does_not_survive_a_newer_version_of_the_task_is_found() -> None:

@@ -99,6 +99,7 @@ class CampaignView:
     progress: Progress
     pending: Sequence[Asked]
     operators: Sequence[str]
+    models: Sequence[str]
     budget_used: float
     traits: Callable[[str], Traits]
 
@@ -252,8 +253,10 @@ class Campaign:
             return awake
         return names
 
-    def view(self, budget_used: float, operators: Sequence[str] | None = None) -> CampaignView:
-        """Returns what the strategy sees now; it may use these operators, without them all that are usable."""
+    def view(
+        self, budget_used: float, operators: Sequence[str] | None = None, models: Sequence[str] = ()
+    ) -> CampaignView:
+        """Returns what the strategy sees now; it may use these operators, without them all that are usable, and name these models."""
         state, progress = self.state, self.state.progress
         return CampaignView(
             task=state.task,
@@ -264,6 +267,7 @@ class Campaign:
             progress=replace(progress, seconds=0.0) if self.settings.deterministic else progress,
             pending=[step.asked for step in state.steps.values()],
             operators=self.usable_operators if operators is None else operators,
+            models=models,
             budget_used=budget_used,
             traits=self.traits,
         )

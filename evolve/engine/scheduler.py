@@ -227,7 +227,8 @@ class Scheduler:
         """Asks the strategy, which may use these operators; returns None where it waits."""
         campaign, name = self._campaign, self._campaign.settings.strategy.name
         rng = stream(campaign.settings.seed, self._state.last_step + 1, "ask")
-        answer = guarded(name, campaign.strategy.ask, campaign.view(self._budget.used(), operators), rng)
+        view = campaign.view(self._budget.used(), operators, self._members.proposing)
+        answer = guarded(name, campaign.strategy.ask, view, rng)
         if isinstance(answer, Wait):
             return None
         try:

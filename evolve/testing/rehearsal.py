@@ -48,6 +48,7 @@ from evolve.types import (
 )
 
 OPERATORS = ("first", "second", "third")
+MODELS = ("rehearsed", "other")
 OPTIMUM = 3.0
 
 
@@ -147,6 +148,7 @@ class Rehearsal:
         self.progress = Progress()
         self.pending: list[Asked] = []
         self.operators: Sequence[str] = OPERATORS
+        self.models: Sequence[str] = MODELS
         self.needs: dict[str, Traits] = {}
         """Needs of operators of a selection, where they are not the usual."""
         self.budget_used = 0.0
@@ -170,7 +172,7 @@ class Rehearsal:
         """Adds a step with this action."""
         self._steps += 1
         if isinstance(action, Propose) and self.traits(action.selection.operator).needs_model:
-            action = Propose(replace(action.selection, model="rehearsed"))
+            action = Propose(replace(action.selection, model=action.selection.model or MODELS[0]))
         asked = Asked(self._steps, action, len(self.history))
         self.pending.append(asked)
         self.events.append(asked)

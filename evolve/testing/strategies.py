@@ -20,7 +20,7 @@ def check_strategy(
 
     Checked: the same view and generator give the same action, asking changes no state, a fresh strategy that is told
     the same events asks the same, only known records and operators are named, a quarantined program is left alone, an
-    operator gets the parents that its `view.traits` ask for or is not used, one that `view.operators` lacks from the middle on is not used,
+    operator gets the parents that its `view.traits` ask for or is not used, one that `view.operators` lacks from the middle on is not used, nor is a model that `view.models` lacks,
     it never waits while nothing is pending, and it goes on with a newer version of the task."""
     if operators:
         _check_campaign(make, steps, operators)
@@ -53,6 +53,7 @@ def _check_campaign(make: Callable[[Sequence[str]], Strategy], steps: int, opera
         if not quarantined and step >= steps // 2:
             quarantined = _quarantine(rehearsal)
             rehearsal.operators = tuple(operators)[: max(1, len(operators) - 1)]
+            rehearsal.models = rehearsal.models[:1]
 
 
 def _quarantine(rehearsal: Rehearsal) -> Set[ProgramId]:
@@ -104,6 +105,10 @@ def _check_selection(selection: Selection, rehearsal: Rehearsal, quarantined: Se
     assert not unknown, f"it names records {unknown}, but there are {len(history)}"
     assert selection.operator in rehearsal.operators, (
         f"it names the operator {selection.operator!r}, and may use {', '.join(rehearsal.operators)}"
+    )
+    models = rehearsal.models if rehearsal.traits(selection.operator).needs_model else ()
+    assert selection.model in ("", *models), (
+        f"it names the model {selection.model!r} for {selection.operator!r}, and may name {', '.join(models) or 'none'}"
     )
     islands = rehearsal.archive.settings.islands
     assert 0 <= selection.island < islands, f"it names island {selection.island}, but there are {islands}"

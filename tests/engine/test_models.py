@@ -190,6 +190,23 @@ def test_another_model_takes_over(models: Workbench) -> None:
         assert set(reasons(campaign)) == {"model 'fast': gone"}
 
 
+def test_a_strategy_sees_the_models_that_still_answer(models: Workbench) -> None:
+    """So that it names none that is gone, for which the campaign would wait."""
+    two = {**ONE, "models": {"members": [{"name": "fast", "kind": "fake"}, {"name": "slow", "kind": "fake"}]}}
+    with models.create(**two, budget=["15programs"]) as campaign:
+        ask, seen = campaign.strategy.ask, []
+
+        def name_first(view, rng):
+            seen.append(tuple(view.models))
+            action = ask(view, rng)
+            return replace(action, selection=replace(action.selection, model=view.models[0]))
+
+        campaign.strategy.ask = name_first
+        ending = played(models, campaign, FakeModel(lambda number: ModelGone("gone")), FakeModel())
+        assert (ending.reason, campaign.state.progress.programs) == ("budget", 15)
+        assert list(dict.fromkeys(seen)) == [("fast", "slow"), ("slow",)]
+
+
 def reasons(campaign) -> list[str]:
     """Why proposals were not evaluated."""
     records = [event.event.record for event in campaign.log.events(only=Settled)]
