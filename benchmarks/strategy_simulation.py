@@ -44,9 +44,11 @@ from evolve.types import (
     Call,
     Evaluation,
     Event,
+    Insertion,
     Lesson,
     Origin,
     Outcome,
+    Placement,
     ProgramId,
     Progress,
     Propose,
@@ -57,6 +59,7 @@ from evolve.types import (
     Settled,
     Traits,
 )
+from evolve_methods.hgm import Hgm, HgmSettings
 
 IDEAS, LINE = 16, 5
 """Ideas, and those of one foundation, which is the first of them; the first two times `LINE` are of the two foundations, the others fit both."""
@@ -541,6 +544,64 @@ def compare(
             first = found
 
 
+# --- lineages
+
+LINEAGES, EXPANSIONS = 8, 120
+"""Lineages of one history, and the children that are made in all of them."""
+
+
+def draw_lineages(rng: Generator) -> tuple[list[Settled], dict[RecordId, RecordId], list[float]]:
+    """Returns a history of lineages, the founder of each record's, and how good each lineage is.
+
+    The law: a lineage has its own chance that a child is better than its parent, which is what it is worth; gains and losses are
+    exponential, alike in all. The founder's score, and how often the lineage was expanded, say nothing of that chance."""
+    chances, often = rng.uniform(0.05, 0.6, LINEAGES), rng.dirichlet(np.full(LINEAGES, 2.0))
+    events = [_settle_score(1, 0.0, 0)]
+    founders: dict[RecordId, RecordId] = {}
+    for number in range(LINEAGES):
+        events.append(_settle_score(2 + number, float(rng.normal()), 1))
+        founders[2 + number] = 2 + number
+    for record in range(len(events) + 1, len(events) + 1 + EXPANSIONS):
+        lineage = int(rng.choice(LINEAGES, p=often))
+        parent = int(rng.choice([one for one, founder in founders.items() if founder == 2 + lineage]))
+        step = float(rng.exponential()) * (1 if rng.random() < chances[lineage] else -1)
+        before = events[parent - 1].record.evaluation.fitness
+        assert before is not None, "every program of a lineage has a score"
+        events.append(_settle_score(record, before + step, parent))
+        founders[record] = 2 + lineage
+    return events, founders, chances.tolist()
+
+
+def _settle_score(record: RecordId, score: float, parent: RecordId) -> Settled:
+    origin = Origin("proposal", record, parents=(parent,)) if parent else Origin("seed", 0)
+    made = Record(record, origin, ProgramId(str(record)), Evaluation.ok(score))
+    return Settled(made, Placement(Insertion.NOT_ADDED))
+
+
+def correlate_ranks(one: Sequence[float], other: Sequence[float]) -> float:
+    """Returns Kendall's tau of two rankings without ties: 1 where they agree, -1 where one is the other turned round."""
+    first, second = np.array(one), np.array(other)
+    signs = np.sign(np.subtract.outer(first, first)) * np.sign(np.subtract.outer(second, second))
+    return float(signs.sum()) / (len(first) * (len(first) - 1))
+
+
+def rank_lineages(seeds: int) -> tuple[Figure, Figure, Figure]:
+    """Returns how well a lineage is ranked by the clade value of `hgm`, by its best program, and the difference, over histories."""
+    found = []
+    for seed in range(seeds):
+        events, founders, chances = draw_lineages(np.random.default_rng((seed, 2)))
+        strategy = Hgm(HgmSettings(), ("diff",))
+        for event in events:
+            strategy.tell(event)
+        clades = [node.clade.mean for node in strategy.candidates[1 : 1 + LINEAGES]]
+        best = dict.fromkeys(founders.values(), -math.inf)
+        for record, founder in founders.items():
+            best[founder] = max(best[founder], events[record - 1].record.evaluation.fitness or 0.0)
+        found.append([correlate_ranks(values, chances) for values in (clades, list(best.values()))])
+    clade, greedy = np.array(found).T
+    return average(clade), average(greedy), average(clade - greedy)
+
+
 def main() -> None:
     """Prints a table for each law."""
     parser = argparse.ArgumentParser(description="Simulation of strategies: no result of a language model.")
@@ -548,7 +609,12 @@ def main() -> None:
     parser.add_argument("--budgets", type=int, nargs="+", default=[30, 100], metavar="CALLS")
     parser.add_argument("--laws", nargs="+", default=list(LAWS), choices=list(LAWS), metavar="LAW")
     parser.add_argument("--arms", nargs="+", default=list(ARMS), choices=list(ARMS), metavar="ARM")
+    parser.add_argument("--lineages", action="store_true", help="only: how well lineages are ranked by their clades")
     given = parser.parse_args()
+    if given.lineages:
+        for name, figure in zip(("clade", "best program", "difference"), rank_lineages(given.seeds), strict=True):
+            print(f"Kendall's tau with the worth of the lineage, by the {name}: {figure}")
+        return
     arms = {"default": ARMS["default"], **{name: ARMS[name] for name in given.arms}}
     columns = [f"{what} at {budget}" for budget in given.budgets for what in ("best", "area")]
     for law in given.laws:

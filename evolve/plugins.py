@@ -38,6 +38,7 @@ BUNDLED = (
     "evolve.hardware",
     "evolve_benchmark",
     "evolve_kernel",
+    "evolve_methods",
     "evolve_recipe",
     "evolve_trackers",
     "evolve_vllm",
