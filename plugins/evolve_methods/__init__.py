@@ -4,14 +4,16 @@ A module lists what it brings in `ENTRIES`; `METHODS` names the modules."""
 
 from collections.abc import Sequence
 
-from evolve.hookspecs import OperatorEntry, StrategyEntry, hookimpl
+from evolve.hookspecs import OperatorEntry, PresetEntry, StrategyEntry, hookimpl
 from evolve_methods import (
+    gepa,
     hgm,
     puct,
     shinka,
 )
 
 METHODS = (
+    gepa,
     hgm,
     puct,
     shinka,
@@ -28,3 +30,9 @@ def register_strategies() -> Sequence[StrategyEntry]:
 def register_operators() -> Sequence[OperatorEntry]:
     """Returns the operators of all methods."""
     return [entry for method in METHODS for entry in method.ENTRIES if isinstance(entry, OperatorEntry)]
+
+
+@hookimpl
+def register_presets() -> Sequence[PresetEntry]:
+    """Returns the presets of all methods."""
+    return [entry for method in METHODS for entry in method.ENTRIES if isinstance(entry, PresetEntry)]

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.random import Generator
 from pydantic import BaseModel, ConfigDict, Field
 
-from evolve.hookspecs import StrategyEntry
+from evolve.hookspecs import PresetEntry, StrategyEntry
 from evolve.protocols import View
 from evolve.types import (
     NOBODYS_FAULT,
@@ -199,4 +199,12 @@ def _make(settings: Mapping[str, Any], operators: Sequence[str]) -> Hgm:
     return Hgm(HgmSettings(**settings), operators)
 
 
-ENTRIES = (StrategyEntry("hgm", _make, HgmSettings, operators=("diff", "rewrite")),)
+ENTRIES = (
+    StrategyEntry("hgm", _make, HgmSettings, operators=("diff", "rewrite")),
+    PresetEntry(
+        "hgm",
+        {"strategy": {"name": "hgm"}, "archive": {"islands": 1}},
+        "lineages by what came of them, on noisy tasks",
+        "Huxley-Gödel Machine, https://arxiv.org/abs/2510.21614",
+    ),
+)

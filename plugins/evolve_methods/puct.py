@@ -28,7 +28,7 @@ from typing import Any
 from numpy.random import Generator
 from pydantic import BaseModel, ConfigDict, Field
 
-from evolve.hookspecs import StrategyEntry
+from evolve.hookspecs import PresetEntry, StrategyEntry
 from evolve.protocols import View
 from evolve.types import Asked, Event, Propose, Ruled, TaskChanged, Wait
 from evolve_methods.lineage import Lineage, Node, Worth
@@ -149,4 +149,12 @@ def _make(settings: Mapping[str, Any], operators: Sequence[str]) -> Puct:
     return Puct(PuctSettings(**settings), operators)
 
 
-ENTRIES = (StrategyEntry("puct", _make, PuctSettings, operators=("diff", "rewrite")),)
+ENTRIES = (
+    StrategyEntry("puct", _make, PuctSettings, operators=("diff", "rewrite")),
+    PresetEntry(
+        "puct",
+        {"strategy": {"name": "puct"}, "archive": {"islands": 1}},
+        "one tree of programs, whose best descendant counts",
+        "TTT-Discover, https://arxiv.org/abs/2601.16175; SimpleTES, https://arxiv.org/abs/2604.19341",
+    ),
+)

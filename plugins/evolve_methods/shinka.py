@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from evolve.archive import Elite
-from evolve.hookspecs import StrategyEntry
+from evolve.hookspecs import PresetEntry, StrategyEntry
 from evolve.protocols import View
 from evolve.strategies import sample_in_proportion
 from evolve.types import NOBODYS_FAULT, Asked, Event, Outcome, Propose, Record, RecordId, Settled, TaskChanged, Wait
@@ -198,4 +198,12 @@ def _make(settings: Mapping[str, Any], operators: Sequence[str]) -> Shinka:
     return Shinka(ShinkaSettings(**settings), operators)
 
 
-ENTRIES = (StrategyEntry("shinka", _make, ShinkaSettings, operators=("diff", "rewrite", "crossover")),)
+ENTRIES = (
+    StrategyEntry("shinka", _make, ShinkaSettings, operators=("diff", "rewrite", "crossover")),
+    PresetEntry(
+        "shinka",
+        {"strategy": {"name": "shinka"}, "lessons": {"every": 10}},
+        "parents by score and novelty of use, a bandit over models, lessons every ten records",
+        "ShinkaEvolve, https://arxiv.org/abs/2509.19349",
+    ),
+)
