@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from evolve.edits.blocks import blocks
 from evolve.prompts.prompt_context import Subject
-from evolve.prompts.quoting import DATA, fence_text, path_name
+from evolve.prompts.quoting import DATA, fence_text, path_name, quote_inline
 from evolve.prompts.scores import format_number
 from evolve.prompts.trimming import SectionDraft, SectionPiece
 from evolve.protocols import History
@@ -59,6 +59,8 @@ def _format_lines(text: str, start: int, end: int) -> str:
 
 
 CONTEXT_WORTH = 90.0
+_CASES = 12
+"""Cases that are named."""
 PLUGIN_WORTH = 75.0
 _BETTER = {"max": "larger is better", "min": "smaller is better"}
 _BYTES = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
@@ -101,6 +103,8 @@ def _describe_scores(subject: Subject) -> Iterator[str]:
     seed = _seed_score(subject.history)
     if seed is not None:
         yield f"The initial program scores {format_number(fitness.shown(seed), digits)}."
+    if task.cases:
+        yield _describe_cases(task)
     if task.anchors:
         known = "; ".join(
             f"{anchor.value:.{digits}g} ({_format_source(anchor.by, anchor.year)})" for anchor in task.anchors
@@ -117,6 +121,19 @@ def _describe_scores(subject: Subject) -> Iterator[str]:
     if task.axes:
         names = ", ".join(f"{axis.name} ({axis.low:g} to {axis.high:g})" for axis in task.axes)
         yield f"The search keeps good programs that differ in {names}; these are no part of the score."
+
+
+def _describe_cases(task: Task) -> str:
+    """Describes the cases that the score is the mean of, each by its name and by the parameters that it sets."""
+    shown = []
+    for case in task.cases[:_CASES]:
+        own = {name: value for name, value in case.parameters.items() if value != task.parameters.get(name)}
+        values = [f"{name} = {_format_value(value)}" for name, value in own.items()]
+        values += [f"weight {case.weight:g}"] if case.weight != 1 else []
+        name = quote_inline(case.name)
+        shown.append(f"{name} ({', '.join(values)})" if values else name)
+    more = f", and {len(task.cases) - _CASES} more" if len(task.cases) > _CASES else ""
+    return f"It is the mean over {len(task.cases)} cases: {', '.join(shown)}{more}."
 
 
 def _seed_score(history: History) -> float | None:

@@ -4,7 +4,7 @@ from prompt_scenes import FROM_TWO_OPT, NEAREST, Scene, grown, hostile_task, tou
 
 from evolve.prompts import build
 from evolve.prompts.task_sections import describe_changeable, describe_places
-from evolve.types import Axis, Grants, Limits, Needs, Program, Prompt, Section, Selection, Stage
+from evolve.types import Axis, Case, Grants, Limits, Needs, Program, Prompt, Section, Selection, Stage
 
 SEED = tour_task().seed
 
@@ -70,6 +70,15 @@ def test_held_out_cases_are_never_told() -> None:
     assert "4711" not in whole
     assert "The best programs are also evaluated on other parameters" in whole
     assert "evaluated on other parameters" not in rules(held_out=())
+
+
+def test_the_cases_that_the_score_is_the_mean_of_are_told() -> None:
+    """By what they change, and by their weights; a long list ends with a count."""
+    cases = (Case("few", {"n": 5, "kind": "x"}), Case("many", {"n": 50, "kind": "x"}, weight=2.0))
+    assert "It is the mean over 2 cases: “few” (n = 5), “many” (n = 50, weight 2)." in rules(
+        parameters={"n": 10, "kind": "x"}, cases=cases
+    )
+    assert "“c11”, and 3 more." in rules(cases=tuple(Case(f"c{number}") for number in range(15)))
 
 
 def test_grants_and_stages_are_told() -> None:
