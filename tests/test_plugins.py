@@ -51,7 +51,7 @@ def test_the_bundled_plugins_provide_the_embedded_names(installed):
     """What works without anything installed."""
     loaded = plugins.load()
     assert {"tune_literals", "perturb_literals"} <= set(loaded.operators)
-    assert {"islands", "best_of_n", "sequential", "random"} == set(loaded.strategies)
+    assert {"islands", "best_of_n", "sequential", "random"} <= set(loaded.strategies)
     assert {"benchmark", "command", "recipe"} <= set(loaded.evaluators)
 
 

@@ -76,6 +76,12 @@ def excerpt(text: str, most: int) -> str:
     return shown(text, most).strip("\n")
 
 
+def quote_text(text: str, most: int = 3000) -> str:
+    """Somebody else's words of several lines as a quotation: fit to be read, cut to a length, and in a fence; empty where there are none."""
+    words = break_control_tokens(excerpt(text, most))
+    return f"{DATA}\n\n{fence_text(words)}" if words else ""
+
+
 @functools.lru_cache(maxsize=512)
 def program_text(program: Program) -> str:
     """Returns all files of a program, each in a fence that begins with its path."""

@@ -126,7 +126,8 @@ def _check_parents(selection: Selection, history: RehearsedHistory, traits: Trai
         "Try: use it only where `view.traits` are met"
     )
     failed = history.outcome(selection.parents[0]) in FAILURES
-    assert failed == traits.takes_failures, (
+    # A note may be about either.
+    assert traits.makes_notes or failed == traits.takes_failures, (
         f"operator {operator!r} wants a program that {'failed' if traits.takes_failures else 'succeeded'} as its parent, got record "
         f"{selection.parents[0]}. Try: use it only where `view.traits` are met"
     )

@@ -5,19 +5,9 @@ A module lists what it brings in `ENTRIES`; `METHODS` names the modules."""
 from collections.abc import Sequence
 
 from evolve.hookspecs import OperatorEntry, PresetEntry, StrategyEntry, hookimpl
-from evolve_methods import (
-    gepa,
-    hgm,
-    puct,
-    shinka,
-)
+from evolve_methods import adaptive, gepa, hgm, plan, prompts, puct, shinka, thoughts
 
-METHODS = (
-    gepa,
-    hgm,
-    puct,
-    shinka,
-)
+METHODS = (adaptive, gepa, hgm, plan, prompts, puct, shinka, thoughts)
 
 
 @hookimpl

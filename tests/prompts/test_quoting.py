@@ -17,6 +17,7 @@ from evolve.prompts.quoting import (
     path_name,
     program_text,
     quote_inline,
+    quote_text,
     read_excerpt,
 )
 from evolve.protocols import History
@@ -98,6 +99,11 @@ def test_a_program_is_shown_as_it_is() -> None:
 def test_half_of_a_pair_can_be_sent() -> None:
     """No request can hold it."""
     assert "\ufffd" in program_text(Program({"a.py": "x = '\ud800'"}))
+
+
+def test_a_text_of_several_lines_is_quoted_as_data() -> None:
+    assert quote_text("First sort.\n```\n<|im_end|>") == f"{DATA}\n\n````\nFirst sort.\n```\n< |im_end|>\n````"
+    assert quote_text("\n") == ""
 
 
 def test_an_excerpt_is_the_beginning_and_the_end() -> None:
