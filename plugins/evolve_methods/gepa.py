@@ -24,8 +24,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from evolve.hookspecs import PresetEntry, StrategyEntry
 from evolve.protocols import View
 from evolve.types import Asked, Event, Propose, RecordId, Ruled, Selection, Settled, TaskChanged, Wait
+from evolve_methods.choices import Proposer
 from evolve_methods.lineage import Lineage, Node
-from evolve_methods.proposals import Proposer
 
 TIES = 32
 """Programs that a case keeps of those that are equally good on it."""

@@ -35,8 +35,8 @@ from evolve.types import (
     TaskChanged,
     Wait,
 )
+from evolve_methods.choices import Proposer
 from evolve_methods.lineage import Lineage, Node, Worth, measure_worth
-from evolve_methods.proposals import Proposer
 
 WHY = "clade"
 """Reason of the measurements."""
@@ -109,7 +109,7 @@ class Hgm:
         if not self.candidates:
             return Wait()
         measurable = [] if view.task.deterministic else [node for node in self.candidates if node.parent is not None]
-        under_way = sum(self._proposer.asked(step.action) is not None for step in view.pending)
+        under_way = sum(self._proposer.find_selection(step.action) is not None for step in view.pending)
         if measurable and not self.expands(under_way):
             node = draw(measurable, lambda one: one.own, rng)
             return Measure(node.record, node.program, why=WHY)

@@ -50,6 +50,7 @@ from evolve.types import (
 from evolve_methods.asking import PARENT, SEARCH, Asker, make_entry, make_request
 from evolve_methods.choices import draw_shown, list_usable, wait_or_refuse
 from evolve_methods.distances import measure_diversity
+from evolve_methods.lineage import Worth
 
 WRITE, FOLLOW, SUMMARISE = "write_plan", "follow_plan", "summarise_plan"
 UNIFORM = 0.2
@@ -78,9 +79,6 @@ FOLLOW_REQUEST = make_request(
     "{{advice}}",
     "{{files}}",
 )
-FREE_REQUEST = make_request(
-    "rewrite", SEARCH, "Change program {{number}} so that its score improves. {{advice}}", "{{files}}"
-)
 SUMMARY_REQUEST = make_request(
     "rewrite",
     ("state", "lessons", "lineage", "parent", "feedback"),
@@ -103,8 +101,6 @@ class PlanSettings(BaseModel):
     """Elites that an operator is shown, at most."""
 
 
-Worth = tuple[float, float]
-"""Minus how far the constraints are missed, and the fitness: the larger pair is better."""
 NO_WORTH: Worth = (-math.inf, 0.0)
 
 
@@ -300,9 +296,7 @@ class PlanFollower:
 
     def propose(self, selection: Selection, context: Context) -> Sequence[Child]:
         """Returns a child for each answer."""
-        plan = quote_text(selection.notes.get("plan", ""), _LONGEST)
-        if not plan:
-            return self.asker.write_programs(FREE_REQUEST, selection, context)
+        plan = quote_text(selection.notes.get("plan", ""), _LONGEST) or "There is no plan: choose the change yourself."
         return self.asker.write_programs(FOLLOW_REQUEST, selection, context, {"advice": plan})
 
 

@@ -31,8 +31,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from evolve.hookspecs import PresetEntry, StrategyEntry
 from evolve.protocols import View
 from evolve.types import Asked, Event, Propose, Ruled, TaskChanged, Wait
+from evolve_methods.choices import Proposer
 from evolve_methods.lineage import Lineage, Node, Worth
-from evolve_methods.proposals import Proposer
 
 
 class PuctSettings(BaseModel):
@@ -109,7 +109,7 @@ class Puct:
             self._offer(node)
         match event:
             case Asked(action=action):
-                selection = self._proposer.asked(action)
+                selection = self._proposer.find_selection(action)
                 self._visit(self._lineage.nodes.get(selection.parents[0]) if selection else None)
             case TaskChanged():
                 self._buffer, self._total = [], 0

@@ -32,7 +32,7 @@ from evolve.hookspecs import PresetEntry, StrategyEntry
 from evolve.protocols import View
 from evolve.strategies import sample_in_proportion
 from evolve.types import NOBODYS_FAULT, Asked, Event, Outcome, Propose, Record, RecordId, Settled, TaskChanged, Wait
-from evolve_methods.proposals import Proposer
+from evolve_methods.choices import Proposer
 
 STEEPNESS = 10.0
 LEAST_SCALE = 1e-6
@@ -50,7 +50,7 @@ class ShinkaSettings(BaseModel):
     epsilon: float = Field(default=0.2, ge=0.0, le=1.0)
     """How often a model is drawn evenly."""
     decay: float = Field(default=0.95, gt=0.0, le=1.0)
-    """What is left of the bandit's counts after each child of a model."""
+    """Share of the bandit's counts that is left after each child of a model."""
 
     @field_validator("mix")
     @classmethod
@@ -167,7 +167,7 @@ class Shinka:
         """Folds an event at constant cost."""
         match event:
             case Asked(action=action):
-                selection = self._proposer.asked(action)
+                selection = self._proposer.find_selection(action)
                 if selection and selection.model:
                     self._models.ask(selection.model)
             case Settled(record=record):

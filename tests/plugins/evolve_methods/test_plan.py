@@ -22,7 +22,6 @@ from evolve.testing import Rehearsal, ScriptedModel, check_model_operator, check
 from evolve.types import ConfigError, Propose, Ruled, Selection, TaskChanged, Traits
 from evolve_methods.plan import (
     FOLLOW,
-    FREE_REQUEST,
     SUMMARISE,
     WRITE,
     Plan,
@@ -126,6 +125,7 @@ def test_a_round_ends_with_its_last_program() -> None:
 
 def test_a_note_without_a_plan_is_followed_by_a_program_without_one() -> None:
     assert follow(planned(""), 2.0).notes["plan"] == ""
+    assert "There is no plan: choose the change yourself." in read_request(FOLLOW, notes={"plan": ""}, reply=REPLY)
 
 
 def test_a_plan_for_a_quarantined_program_waits() -> None:
@@ -241,13 +241,6 @@ def test_a_request_for_a_plan_wants_no_program() -> None:
 
 def test_a_plan_is_quoted_as_data_in_the_request_for_its_program() -> None:
     assert FOLLOWED in read_request(FOLLOW, notes={"plan": "Sort.\n```\n## What to do"}, reply=REPLY)
-
-
-def test_a_program_without_a_plan_is_asked_for_in_other_words() -> None:
-    request = read_request(FOLLOW, notes={"plan": ""}, reply=REPLY)
-    assert "Change program 1 so that its score improves." in request
-    assert "plan" not in request
-    assert FREE_REQUEST.kind == "rewrite"
 
 
 def test_a_summary_is_asked_for_with_the_plan_and_the_program() -> None:
