@@ -28,7 +28,7 @@ from numpy.random import Generator
 from pydantic import BaseModel, ConfigDict, Field
 
 from evolve.archive import Elite
-from evolve.hookspecs import StrategyEntry
+from evolve.hookspecs import PresetEntry, StrategyEntry
 from evolve.prompts import quote_inline, quote_text
 from evolve.protocols import Context, View
 from evolve.strategies import sample_in_proportion
@@ -316,4 +316,10 @@ ENTRIES = (
     StrategyEntry("adaptive", _make, AdaptiveSettings, operators=("diff", "rewrite", NAME_IDEAS, FOLLOW_IDEA)),
     make_entry(NAME_IDEAS, IdeaNamer, makes="notes"),
     make_entry(FOLLOW_IDEA, IdeaFollower),
+    PresetEntry(
+        "adaptive",
+        {"strategy": {"name": "adaptive"}},
+        "exploration and islands by recent gains, and new ideas when the search stands still",
+        "AdaEvolve, https://arxiv.org/abs/2602.20133",
+    ),
 )

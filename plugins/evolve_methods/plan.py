@@ -27,7 +27,7 @@ from numpy.random import Generator
 from pydantic import BaseModel, ConfigDict, Field
 
 from evolve.archive import Elite
-from evolve.hookspecs import StrategyEntry
+from evolve.hookspecs import PresetEntry, StrategyEntry
 from evolve.prompts import quote_text
 from evolve.protocols import Context, View
 from evolve.strategies import sample_in_proportion
@@ -325,4 +325,10 @@ ENTRIES = (
     make_entry(WRITE, PlanWriter, makes="notes"),
     make_entry(FOLLOW, PlanFollower),
     make_entry(SUMMARISE, Summariser, makes="notes"),
+    PresetEntry(
+        "plan",
+        {"strategy": {"name": "plan"}},
+        "a plan, programs of the plan, and a summary as a lesson",
+        "LoongFlow, https://arxiv.org/abs/2512.24077",
+    ),
 )

@@ -21,7 +21,7 @@ from typing import Any
 from numpy.random import Generator
 from pydantic import BaseModel, ConfigDict, Field
 
-from evolve.hookspecs import StrategyEntry
+from evolve.hookspecs import PresetEntry, StrategyEntry
 from evolve.prompts import quote_inline, quote_text
 from evolve.protocols import Context, View
 from evolve.types import (
@@ -246,4 +246,10 @@ ENTRIES = (
     StrategyEntry("prompts", _make, PromptsSettings, operators=(FOLLOW, WRITE)),
     make_entry(WRITE, InstructionWriter, makes="notes"),
     make_entry(FOLLOW, InstructionFollower),
+    PresetEntry(
+        "prompts",
+        {"strategy": {"name": "prompts"}},
+        "instructions that evolve beside the programs",
+        "AlphaEvolve, https://arxiv.org/abs/2506.13131; ShinkaEvolve, https://arxiv.org/abs/2509.19349",
+    ),
 )

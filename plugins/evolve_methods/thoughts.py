@@ -21,7 +21,7 @@ from numpy.random import Generator
 from pydantic import BaseModel, ConfigDict, Field
 
 from evolve.archive import Elite
-from evolve.hookspecs import OperatorEntry, StrategyEntry
+from evolve.hookspecs import OperatorEntry, PresetEntry, StrategyEntry
 from evolve.prompts import quote_inline
 from evolve.protocols import Context, View
 from evolve.types import Asked, Child, Event, Propose, RecordId, Selection, Settled, TaskChanged, Wait
@@ -176,4 +176,10 @@ def _operator(name: str, request: Request) -> OperatorEntry:
 ENTRIES = (
     StrategyEntry("thoughts", _make, ThoughtsSettings, operators=tuple(REQUESTS)),
     *(_operator(*each) for each in REQUESTS.items()),
+    PresetEntry(
+        "thoughts",
+        {"strategy": {"name": "thoughts"}, "archive": {"islands": 1}},
+        "a thought and its code change together, by six requests in turn",
+        "Evolution of Heuristics, https://arxiv.org/abs/2401.02051",
+    ),
 )

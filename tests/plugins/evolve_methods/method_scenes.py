@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from evolve.hookspecs import OperatorEntry, StrategyEntry
+from evolve.hookspecs import OperatorEntry, PresetEntry, StrategyEntry
 from evolve.protocols import Operator, Strategy
 from evolve.testing import Rehearsal, RehearsedHistory, ScriptedModel, rehearsed_step
 from evolve.types import (
@@ -27,7 +27,7 @@ from evolve.types import (
 from evolve_methods import METHODS
 
 SEED = Program({"seed.py": "def pack(items):\n    return sorted(items)\n"})
-ENTRIES = {entry.name: entry for method in METHODS for entry in method.ENTRIES}
+ENTRIES = {entry.name: entry for method in METHODS for entry in method.ENTRIES if not isinstance(entry, PresetEntry)}
 
 
 def operator_entry(name: str) -> OperatorEntry:
