@@ -27,19 +27,19 @@ def reported(found: Sequence[Ending]) -> float:
     return statistics.fmean(one.reported for one in found if one.reported is not None)
 
 
-@pytest.mark.parametrize("runs", [12, pytest.param(2000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("runs", [12, pytest.param(500, marks=pytest.mark.slow)])
 def test_little_more_is_reported_than_is_true(runs: int) -> None:
     found = endings(AS_LARGE_AS_A_STEP, runs)
     assert [one for one in found if one.reported is None] == []
     assert reported(found) <= 1.2 * gain(found)
 
 
-@pytest.mark.parametrize("runs", [12, pytest.param(2000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("runs", [12, pytest.param(500, marks=pytest.mark.slow)])
 def test_what_is_found_in_much_noise_is_better_than_without_measuring_again(runs: int) -> None:
     assert gain(endings(AS_LARGE_AS_A_STEP, runs)) >= gain(endings(AS_LARGE_AS_A_STEP, runs, naive=True))
 
 
-@pytest.mark.parametrize(("runs", "least"), [(12, 0.7), pytest.param(2000, 0.85, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("runs", "least"), [(12, 0.7), pytest.param(500, 0.85, marks=pytest.mark.slow)])
 def test_measuring_again_costs_little_where_there_is_little_noise(runs: int, least: float) -> None:
     assert gain(endings(A_FIFTH_OF_A_STEP, runs)) >= least * gain(endings(A_FIFTH_OF_A_STEP, runs, naive=True))
 
