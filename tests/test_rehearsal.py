@@ -12,8 +12,10 @@ from evolve.types import (
     Outcome,
     Program,
     Prompt,
+    Propose,
     Reply,
     Section,
+    Selection,
     Traits,
     Unaffordable,
 )
@@ -82,6 +84,16 @@ def test_any_program_may_be_ruled_out(rehearsal: Rehearsal) -> None:
     seed = rehearsal.task.seed.id
     assert rehearsal.quarantine(seed) == seed
     assert rehearsal.archive.best is None
+
+
+def test_a_step_that_makes_notes_settles_as_a_note_about_its_parents(rehearsal: Rehearsal) -> None:
+    rehearsal.needs["third"] = Traits(makes_notes=True)
+    rehearsal.start(Propose(Selection("third", parents=(1,), notes={"plan": "Sort."})))
+    rehearsal.finish()
+    note = rehearsal.history.record(2)
+    assert (note.origin.kind, note.program, note.evaluation.outcome) == ("note", None, Outcome.SCREENED)
+    assert (note.origin.parents, note.origin.notes) == ((1,), {"plan": "Sort."})
+    assert rehearsal.history.children(1) == []
 
 
 @pytest.fixture

@@ -163,6 +163,19 @@ def test_a_strategy_names_models_that_answer() -> None:
         check_strategy(lambda names: Steady(lambda strategy, view, rng: stubborn), steps=20, operators=operators)
 
 
+def test_a_note_may_be_about_a_failure() -> None:
+    """As well as about a success."""
+
+    def about_failures(strategy: Steady, view: View, rng: Generator) -> Propose:
+        failed = view.history.failures(1) if len(view.history) < 20 else ()
+        return Propose(Selection("note", parents=tuple(failed))) if failed else Propose(Selection("act", parents=(1,)))
+
+    operators = {"act": Traits(), "note": Traits(makes_notes=True)}
+    check_strategy(lambda names: Steady(about_failures), steps=60, operators=operators)
+    with pytest.raises(AssertionError, match="wants a program that succeeded"):
+        check_strategy(lambda names: Steady(about_failures), steps=60, operators={**operators, "note": Traits()})
+
+
 def test_a_strategy_that_does_not_survive_a_newer_version_of_the_task_is_found() -> None:
     """Here it keeps the first program that settled, and expects it to have been a proposal's for ever."""
 

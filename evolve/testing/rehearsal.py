@@ -178,7 +178,7 @@ class Rehearsal:
         self.events.append(asked)
 
     def finish(self) -> None:
-        """Ends one of the pending steps, not always the oldest: proposals fail at times, and some are never evaluated."""
+        """Ends one of the pending steps, not always the oldest: proposals fail at times, and some are never evaluated. A note says nothing."""
         rng = self.rng(len(self.history), 1)
         asked = self.pending.pop(int(rng.integers(len(self.pending))))
         match asked.action:
@@ -186,11 +186,11 @@ class Rehearsal:
                 origin = Origin("measurement", asked.step, about=about)
                 self._settle(origin, self._number(about))
             case Propose(selection=chosen):
-                parents, inspirations = chosen.parents, chosen.inspirations
-                origin = Origin(
-                    "proposal", asked.step, 0, 1, chosen.island, chosen.operator, chosen.model, parents, inspirations
-                )
-                start = self._number(parents[0]) if parents else 0.0
+                origin = _origin_of(asked.step, chosen)
+                if self.traits(chosen.operator).makes_notes:
+                    self._settle(replace(origin, kind="note"), None)
+                    return
+                start = self._number(chosen.parents[0]) if chosen.parents else 0.0
                 for index in rng.permutation(chosen.samples):
                     child = replace(origin, index=int(index), count=chosen.samples)
                     made = rng.random() < 0.9
@@ -248,6 +248,19 @@ class Rehearsal:
         self.progress = Progress(
             programs=self.progress.programs + evaluated, records=len(self.history), seconds=0.1 * len(self.history)
         )
+
+
+def _origin_of(step: int, chosen: Selection) -> Origin:
+    return Origin(
+        "proposal",
+        step,
+        island=chosen.island,
+        operator=chosen.operator,
+        model=chosen.model,
+        parents=chosen.parents,
+        inspirations=chosen.inspirations,
+        notes=chosen.notes,
+    )
 
 
 def _make_archive(task: Task) -> Archive:

@@ -226,7 +226,7 @@ class Adaptive:
     def tell(self, event: Event) -> None:
         """Folds an event at constant cost."""
         match event:
-            case Asked(action=Propose(selection=selection)):
+            case Asked(action=Propose(selection=selection)) if selection.operator in self._operators:
                 self._count(selection)
             case Settled(record=record):
                 self._settle(record)
@@ -279,33 +279,21 @@ def count_quarter(elites: Sequence[Elite]) -> int:
     return -(-len(elites) // 4)
 
 
-@dataclass(frozen=True, slots=True)
-class IdeaNamer:
-    """Operator that makes a note: ideas, as a list of texts."""
-
-    asker: Asker
-
-    def propose(self, selection: Selection, context: Context) -> Sequence[Child]:
-        """Returns one child without a program, with the ideas in its extras."""
-        tried = [f"- {quote_inline(text, _LONGEST)}: {result}." for text, result in selection.notes.get("tried", ())]
-        told = "\n".join(["Approaches that were asked for before, and what came of each:", "", *tried]) if tried else ""
-        reply = self.asker.write_note(IDEAS_REQUEST, selection, context, {"most": str(IDEAS), "advice": told})
-        found = [" ".join(text.split())[:_LONGEST] for text in _ITEM.findall(reply)][:IDEAS]
-        if not found:
-            return [Child(None, "its reply names no idea")]
-        return [Child(None, f"it named {len(found)} idea{'s' * (len(found) > 1)}", extras={NAME_IDEAS: found})]
+def name_ideas(asker: Asker, selection: Selection, context: Context) -> Sequence[Child]:
+    """Returns a note with a list of ideas in its extras."""
+    tried = [f"- {quote_inline(text, _LONGEST)}: {result}." for text, result in selection.notes.get("tried", ())]
+    told = "\n".join(["Approaches that were asked for before, and what came of each:", "", *tried]) if tried else ""
+    reply = asker.write_note(IDEAS_REQUEST, selection, context, {"most": str(IDEAS), "advice": told})
+    found = [" ".join(text.split())[:_LONGEST] for text in _ITEM.findall(reply)][:IDEAS]
+    if not found:
+        return [Child(None, "its reply names no idea")]
+    return [Child(None, f"it named {len(found)} idea{'s' * (len(found) > 1)}", extras={NAME_IDEAS: found})]
 
 
-@dataclass(frozen=True, slots=True)
-class IdeaFollower:
-    """Operator that writes a program of an idea."""
-
-    asker: Asker
-
-    def propose(self, selection: Selection, context: Context) -> Sequence[Child]:
-        """Returns a child for each answer."""
-        told = filter(None, (quote_text(selection.notes.get("idea", ""), _LONGEST), tell_rivals(context)))
-        return self.asker.write_programs(FOLLOW_REQUEST, selection, context, {"advice": "\n\n".join(told)})
+def follow_idea(asker: Asker, selection: Selection, context: Context) -> Sequence[Child]:
+    """Returns a program of the idea for each answer."""
+    told = filter(None, (quote_text(selection.notes.get("idea", ""), _LONGEST), tell_rivals(context)))
+    return asker.write_programs(FOLLOW_REQUEST, selection, context, {"advice": "\n\n".join(told)})
 
 
 def _make(settings: Mapping[str, Any], operators: Sequence[str]) -> Adaptive:
@@ -314,8 +302,8 @@ def _make(settings: Mapping[str, Any], operators: Sequence[str]) -> Adaptive:
 
 ENTRIES = (
     StrategyEntry("adaptive", _make, AdaptiveSettings, operators=("diff", "rewrite", NAME_IDEAS, FOLLOW_IDEA)),
-    make_entry(NAME_IDEAS, IdeaNamer, makes="notes"),
-    make_entry(FOLLOW_IDEA, IdeaFollower),
+    make_entry(NAME_IDEAS, name_ideas, makes="notes"),
+    make_entry(FOLLOW_IDEA, follow_idea),
     PresetEntry(
         "adaptive",
         {"strategy": {"name": "adaptive"}},

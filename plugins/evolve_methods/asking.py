@@ -11,7 +11,7 @@ from evolve import edits
 from evolve.edits import EditFailed, EditKind
 from evolve.hookspecs import OperatorEntry
 from evolve.prompts import build, repair
-from evolve.protocols import Caller, Context, Operator
+from evolve.protocols import Caller, Context
 from evolve.types import PROPOSE, Child, ModelError, Program, Prompt, Reply, Selection, estimate_tokens
 
 REPAIR, NOTE = "repair", "reflect"
@@ -118,6 +118,10 @@ def _read_child(reply: Reply, parent: Program, context: Context) -> tuple[Child,
     return (Child(None, fault), True) if fault else (Child(found.program, found.thought), False)
 
 
+Writer = Callable[[Asker, Selection, Context], Sequence[Child]]
+"""Makes the children of a step, or a child without a program that is a note."""
+
+
 def tell_rivals(context: Context) -> str:
     """Returns what a request says where others on its parent are under way: equal prompts would bring equal answers."""
     if not context.rivals:
@@ -125,8 +129,24 @@ def tell_rivals(context: Context) -> str:
     return f"Other requests about this program that are being answered right now: {context.rivals}. Leave what comes to mind first to them."
 
 
-def make_entry(name: str, make: Callable[[Asker], Operator], **traits: Any) -> OperatorEntry:
+@dataclass(frozen=True, slots=True)
+class AskingOperator:
+    """Operator whose children `write` makes, with the asker of its settings."""
+
+    asker: Asker
+    write: Writer
+
+    def propose(self, selection: Selection, context: Context) -> Sequence[Child]:
+        """Returns one child or more; raises what the asker raises."""
+        return self.write(self.asker, selection, context)
+
+
+def make_entry(name: str, write: Writer, **traits: Any) -> OperatorEntry:
     """Returns the entry of an operator that asks a model."""
     return OperatorEntry(
-        name, lambda settings: make(Asker(AskingSettings(**settings))), AskingSettings, needs_model=True, **traits
+        name,
+        lambda settings: AskingOperator(Asker(AskingSettings(**settings)), write),
+        AskingSettings,
+        needs_model=True,
+        **traits,
     )

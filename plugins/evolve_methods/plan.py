@@ -56,14 +56,11 @@ WRITE, FOLLOW, SUMMARISE = "write_plan", "follow_plan", "summarise_plan"
 UNIFORM = 0.2
 BEST, OTHERS = 3, 2
 """Elites among which a parent is drawn: the best, and others."""
-START = 1.0
-"""T0."""
 COMPARED = 50
 GAIN, SCORE = 3.0, 3.0
 WAITING = 64
 """Plans that wait for their next step, at most: the latest."""
-_LONGEST = 3000
-_LONGEST_LESSON = 600
+_LONGEST, _LONGEST_LESSON = 3000, 600
 
 WRITE_REQUEST = make_request(
     "rewrite",
@@ -119,7 +116,7 @@ class Attempt:
 
 
 class Plan:
-    """Strategy whose state is a fold over the events: scores and weights of records, and plans by the step that they wait for."""
+    """Strategy whose state is a fold over the events: scores and `weights` of records, and plans by the step that they wait for."""
 
     def __init__(self, settings: PlanSettings, operators: Sequence[str]) -> None:
         self._settings = settings
@@ -130,7 +127,7 @@ class Plan:
     def _begin(self) -> None:
         self._asked = Counter[int]()
         self._worths: dict[RecordId, Worth] = {}
-        self._weights: dict[RecordId, float] = {}
+        self.weights: dict[RecordId, float] = {}
         self._seed: float | None = None
         self._best = -math.inf
         self._ready = deque[Attempt](maxlen=WAITING)
@@ -139,14 +136,16 @@ class Plan:
 
     def ask(self, view: View, rng: Generator) -> Propose | Wait:
         """Returns the summary that waits longest, else the programs of a plan that does, else a new plan; Wait while no program may be a parent."""
-        ended = self._first(self._ended, view)
+        # The archive may have fewer islands now than when a plan was made.
+        last, ended = view.archive.settings.islands - 1, self._first(self._ended, view)
         if ended and SUMMARISE in view.operators:
-            return Propose(Selection(SUMMARISE, ended.island, (ended.best,), notes={"plan": ended.plan}))
+            return Propose(Selection(SUMMARISE, min(ended.island, last), (ended.best,), notes={"plan": ended.plan}))
         ready = self._first(self._ready, view)
         if ready and FOLLOW in view.operators:
             notes = {"plan": ready.plan, "used": ready.used}
-            return self._propose(FOLLOW, ready.island, ready.parent, view, rng, notes=notes, samples=ready.rounds + 1)
-        islands = [number for number in range(view.archive.settings.islands) if view.archive.best_elite(number)]
+            more = {"notes": notes, "samples": ready.rounds + 1}
+            return self._propose(FOLLOW, min(ready.island, last), ready.parent, view, rng, **more)
+        islands = [number for number in range(1 + last) if view.archive.best_elite(number)]
         if not islands:
             return Wait()
         island = min(islands, key=lambda number: self._asked[number])
@@ -187,7 +186,7 @@ class Plan:
         """Returns the weights of elites as parents."""
         scores = [self._score((-elite.violation, elite.fitness)) for elite in pool]
         return [
-            math.exp((score - max(scores)) / temperature) * self._weights.get(elite.record, 1.0)
+            math.exp((score - max(scores)) / temperature) * self.weights.get(elite.record, 1.0)
             for score, elite in zip(scores, pool, strict=True)
         ]
 
@@ -224,7 +223,7 @@ class Plan:
             case "summarise_plan":
                 for attempt in [one for one in self._ended if one.best == selection.parents[0]]:
                     self._ended.remove(attempt)
-            case _:
+            case name if name in self._operators:
                 self._asked[selection.island] += 1
 
     def _settle(self, record: Record) -> None:
@@ -251,7 +250,7 @@ class Plan:
         parent = origin.parents[0] if origin.parents else 0
         score, left = self._score(worth), 1 - origin.notes.get("used", 0.0)
         gain = score - self._score(self._worths[parent]) if parent in self._worths else 0.0
-        self._weights[record.id] = self._weights.get(parent, 1.0) + GAIN * gain * left + SCORE * score
+        self.weights[record.id] = self.weights.get(parent, 1.0) + GAIN * gain * left + SCORE * score
 
     def _settle_attempt(self, attempt: Attempt, record: Record) -> None:
         """Takes a program of a plan. With the last of its round the plan ends, or has another round."""
@@ -272,48 +271,30 @@ class Plan:
 
 
 def find_temperature(diversity: float) -> float:
-    """Returns the temperature of the draw of parents: the more the programs differ, the higher."""
-    return 0.8 * min(2.0, max(0.5, 2 * START * diversity)) + 0.2 * START
+    """Returns the temperature of the draw of parents, where T0 is 1: the more the programs differ, the higher."""
+    return 0.8 * min(2.0, max(0.5, 2 * diversity)) + 0.2
 
 
-@dataclass(frozen=True, slots=True)
-class PlanWriter:
-    """Operator that makes a note: a plan, as a text."""
-
-    asker: Asker
-
-    def propose(self, selection: Selection, context: Context) -> Sequence[Child]:
-        """Returns one child without a program, with the plan in its extras."""
-        plan = self.asker.write_note(WRITE_REQUEST, selection, context)[:_LONGEST]
-        return [Child(None, plan, extras={WRITE: plan}) if plan else Child(None, "its reply has no plan")]
+def write_plan(asker: Asker, selection: Selection, context: Context) -> Sequence[Child]:
+    """Returns a note with a plan in its extras."""
+    plan = asker.write_note(WRITE_REQUEST, selection, context)[:_LONGEST]
+    return [Child(None, plan, extras={WRITE: plan}) if plan else Child(None, "its reply has no plan")]
 
 
-@dataclass(frozen=True, slots=True)
-class PlanFollower:
-    """Operator that writes programs of a plan."""
-
-    asker: Asker
-
-    def propose(self, selection: Selection, context: Context) -> Sequence[Child]:
-        """Returns a child for each answer."""
-        plan = quote_text(selection.notes.get("plan", ""), _LONGEST) or "There is no plan: choose the change yourself."
-        return self.asker.write_programs(FOLLOW_REQUEST, selection, context, {"advice": plan})
+def follow_plan(asker: Asker, selection: Selection, context: Context) -> Sequence[Child]:
+    """Returns a program of the plan for each answer."""
+    plan = quote_text(selection.notes.get("plan", ""), _LONGEST) or "There is no plan: choose the change yourself."
+    return asker.write_programs(FOLLOW_REQUEST, selection, context, {"advice": plan})
 
 
-@dataclass(frozen=True, slots=True)
-class Summariser:
-    """Operator that makes a note: a lesson from a plan and its program."""
-
-    asker: Asker
-
-    def propose(self, selection: Selection, context: Context) -> Sequence[Child]:
-        """Returns one child without a program, with the lesson."""
-        plan = quote_text(selection.notes.get("plan", ""), _LONGEST) or "There was no plan."
-        text = " ".join(self.asker.write_note(SUMMARY_REQUEST, selection, context, {"advice": plan}).split())
-        if not text:
-            return [Child(None, "its reply has no summary")]
-        lesson = f"Of program {selection.parents[0]}: {text}"[:_LONGEST_LESSON]
-        return [Child(None, "it wrote a summary", (lesson,))]
+def summarise_plan(asker: Asker, selection: Selection, context: Context) -> Sequence[Child]:
+    """Returns a note with a lesson from a plan and its program."""
+    plan = quote_text(selection.notes.get("plan", ""), _LONGEST) or "There was no plan."
+    text = " ".join(asker.write_note(SUMMARY_REQUEST, selection, context, {"advice": plan}).split())
+    if not text:
+        return [Child(None, "its reply has no summary")]
+    lesson = f"Of program {selection.parents[0]}: {text}"[:_LONGEST_LESSON]
+    return [Child(None, "it wrote a summary", (lesson,))]
 
 
 def _make(settings: Mapping[str, Any], operators: Sequence[str]) -> Plan:
@@ -322,9 +303,9 @@ def _make(settings: Mapping[str, Any], operators: Sequence[str]) -> Plan:
 
 ENTRIES = (
     StrategyEntry("plan", _make, PlanSettings, operators=(WRITE, FOLLOW, SUMMARISE)),
-    make_entry(WRITE, PlanWriter, makes="notes"),
-    make_entry(FOLLOW, PlanFollower),
-    make_entry(SUMMARISE, Summariser, makes="notes"),
+    make_entry(WRITE, write_plan, makes="notes"),
+    make_entry(FOLLOW, follow_plan),
+    make_entry(SUMMARISE, summarise_plan, makes="notes"),
     PresetEntry(
         "plan",
         {"strategy": {"name": "plan"}},

@@ -166,7 +166,7 @@ class Prompts:
         match event:
             case Asked(action=Propose(selection=selection)) if selection.operator == WRITE:
                 self._is_writing, self._programs = True, 0
-            case Asked(action=Propose(selection=selection)):
+            case Asked(action=Propose(selection=selection)) if selection.operator in self._operators:
                 self._asked[selection.island] += 1
                 instruction = self.instructions.get(selection.notes.get("number", 0))
                 if instruction is not None:
@@ -208,34 +208,22 @@ class Prompts:
             del self.instructions[min(tried or self.instructions, key=lambda number: self.instructions[number].mean)]
 
 
-@dataclass(frozen=True, slots=True)
-class InstructionWriter:
-    """Operator that makes a note: an instruction, as a text."""
-
-    asker: Asker
-
-    def propose(self, selection: Selection, context: Context) -> Sequence[Child]:
-        """Returns one child without a program, with the instruction in its extras."""
-        tried = [
-            f"- {quote_inline(text, _LONGEST)}: {count} program{'s' * (count > 1)}, {100 * mean:.0f}"
-            for text, count, mean in selection.notes.get("tried", ())
-        ]
-        words = {"advice": "\n".join(tried) or f"- {quote_inline(PLAIN)}: no program yet"}
-        text = " ".join(self.asker.write_note(WRITE_REQUEST, selection, context, words).split())[:_LONGEST]
-        return [Child(None, text, extras={WRITE: text}) if text else Child(None, "its reply has no instruction")]
+def write_instruction(asker: Asker, selection: Selection, context: Context) -> Sequence[Child]:
+    """Returns a note with an instruction in its extras."""
+    tried = [
+        f"- {quote_inline(text, _LONGEST)}: {count} program{'s' * (count > 1)}, {100 * mean:.0f}"
+        for text, count, mean in selection.notes.get("tried", ())
+    ]
+    words = {"advice": "\n".join(tried) or f"- {quote_inline(PLAIN)}: no program yet"}
+    text = " ".join(asker.write_note(WRITE_REQUEST, selection, context, words).split())[:_LONGEST]
+    return [Child(None, text, extras={WRITE: text}) if text else Child(None, "its reply has no instruction")]
 
 
-@dataclass(frozen=True, slots=True)
-class InstructionFollower:
-    """Operator that writes a program by an instruction."""
-
-    asker: Asker
-
-    def propose(self, selection: Selection, context: Context) -> Sequence[Child]:
-        """Returns a child for each answer."""
-        told = (quote_text(selection.notes.get("instruction", PLAIN), _LONGEST), tell_rivals(context))
-        words = {"advice": "\n\n".join(filter(None, told))}
-        return self.asker.write_programs(FOLLOW_REQUEST, selection, context, words)
+def follow_instruction(asker: Asker, selection: Selection, context: Context) -> Sequence[Child]:
+    """Returns a program by the instruction for each answer."""
+    told = (quote_text(selection.notes.get("instruction", PLAIN), _LONGEST), tell_rivals(context))
+    words = {"advice": "\n\n".join(filter(None, told))}
+    return asker.write_programs(FOLLOW_REQUEST, selection, context, words)
 
 
 def _make(settings: Mapping[str, Any], operators: Sequence[str]) -> Prompts:
@@ -244,8 +232,8 @@ def _make(settings: Mapping[str, Any], operators: Sequence[str]) -> Prompts:
 
 ENTRIES = (
     StrategyEntry("prompts", _make, PromptsSettings, operators=(FOLLOW, WRITE)),
-    make_entry(WRITE, InstructionWriter, makes="notes"),
-    make_entry(FOLLOW, InstructionFollower),
+    make_entry(WRITE, write_instruction, makes="notes"),
+    make_entry(FOLLOW, follow_instruction),
     PresetEntry(
         "prompts",
         {"strategy": {"name": "prompts"}},

@@ -14,7 +14,7 @@ where the paper's may repeat. Hints, lessons and the evaluator's words on the pa
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from numpy.random import Generator
@@ -88,17 +88,10 @@ class ThoughtsSettings(BaseModel):
     """Programs that may be parents, the best."""
 
 
-@dataclass(frozen=True, slots=True)
-class ThoughtWriter:
-    """Operator of one of the requests; the child's thought is the sentence about its algorithm."""
-
-    name: str
-    asker: Asker
-
-    def propose(self, selection: Selection, context: Context) -> Sequence[Child]:
-        """Returns a child for each answer."""
-        words = {} if self.name == FIRST else {"advice": _tell_thought(selection, context)}
-        return self.asker.write_programs(REQUESTS[self.name], selection, context, words)
+def write_algorithm(name: str, asker: Asker, selection: Selection, context: Context) -> Sequence[Child]:
+    """Returns a program for each answer to an operator's request; its thought is the sentence about the algorithm."""
+    words = {} if name == FIRST else {"advice": _tell_thought(selection, context)}
+    return asker.write_programs(REQUESTS[name], selection, context, words)
 
 
 def _tell_thought(selection: Selection, context: Context) -> str:
@@ -141,7 +134,7 @@ class Thoughts:
     def tell(self, event: Event) -> None:
         """Folds an event at constant cost."""
         match event:
-            case Asked(action=Propose(selection=selection)):
+            case Asked(action=Propose(selection=selection)) if selection.operator in self._operators:
                 self._asked[selection.operator] += 1
             case Settled(record=record) if record.origin.kind == "seed" and record.evaluation.fitness is not None:
                 self._seed = self._seed or record.id
@@ -170,7 +163,7 @@ def _make(settings: Mapping[str, Any], operators: Sequence[str]) -> Thoughts:
 
 
 def _operator(name: str, request: Request) -> OperatorEntry:
-    return make_entry(name, lambda asker: ThoughtWriter(name, asker), parents=2 if request.kind == "crossover" else 1)
+    return make_entry(name, partial(write_algorithm, name), parents=2 if request.kind == "crossover" else 1)
 
 
 ENTRIES = (

@@ -19,7 +19,7 @@ from method_scenes import (
 )
 
 from evolve.testing import ScriptedModel, check_model_operator, check_strategy, rehearse_proposal
-from evolve.types import ConfigError, Propose, Ruled, Selection, TaskChanged, Traits
+from evolve.types import ConfigError, Propose, Selection, TaskChanged, Traits
 from evolve_methods.adaptive import FOLLOW_IDEA, NAME_IDEAS, Adaptive, AdaptiveSettings, Island
 
 OPERATORS = companions("adaptive")
@@ -232,11 +232,11 @@ def test_a_newer_version_of_the_task_begins_anew() -> None:
     assert (campaign.strategy.islands, campaign.strategy.ideas) == ({}, {})
 
 
-def test_a_ruling_changes_nothing_that_it_keeps() -> None:
-    campaign = named("Sort.")
-    before = asked_in(campaign.strategy)
-    campaign.strategy.tell(Ruled("quarantine", SEED.id, "a person"))
-    assert asked_in(campaign.strategy) == before
+def test_a_step_of_the_engine_counts_for_no_island() -> None:
+    """It asks for lessons about the best program."""
+    campaign = Campaign(make())
+    campaign.ask(Selection("reflect", parents=(1,)))
+    assert campaign.strategy.islands == {}
 
 
 def test_operators_that_all_want_a_failure_are_refused() -> None:

@@ -139,6 +139,22 @@ def test_a_plan_for_a_quarantined_program_waits() -> None:
     assert ask(campaign.strategy, rehearsal).operator == FOLLOW
 
 
+def test_a_step_of_the_engine_counts_for_no_island() -> None:
+    """It asks for lessons about the best program."""
+    campaign = Campaign(make())
+    campaign.seed(1.0)
+    before = asked_in(campaign.strategy)
+    campaign.ask(Selection("reflect", before.island, parents=(1,)))
+    assert asked_in(campaign.strategy) == before
+
+
+def test_a_plan_of_an_island_that_is_no_more_goes_to_the_last() -> None:
+    campaign = Campaign(make())
+    campaign.seed(1.0)
+    campaign.note(Selection(WRITE, 7, (1,)), {WRITE: TEXT})
+    assert asked_in(campaign.strategy).island == 2
+
+
 # The law of parents
 
 
@@ -150,7 +166,7 @@ def test_the_weight_of_a_child_is_that_of_its_parent_and_what_it_gained() -> Non
     """The seed scores 0, the first child is the best and scores 1, and half of the budget was spent."""
     campaign = planned()
     follow(campaign, 2.0)
-    assert campaign.strategy._weights == {1: 1.0, 3: 1.0 + 3 * 1.0 * 0.5 + 3 * 1.0}
+    assert campaign.strategy.weights == {1: 1.0, 3: 1.0 + 3 * 1.0 * 0.5 + 3 * 1.0}
 
 
 def test_parents_are_drawn_in_proportion_to_their_scores_at_the_temperature_times_their_weights() -> None:
@@ -159,11 +175,11 @@ def test_parents_are_drawn_in_proportion_to_their_scores_at_the_temperature_time
     tell_all(strategy, rehearsal.events[-1:])
     pool = rehearsal.archive.elites(0)[:3]
     weights = strategy.weigh(pool, 0.6)
-    low, high = strategy._seed, strategy._best
-    assert low is not None
+    made = [record.evaluation.fitness for record in rehearsal.history.records if record.evaluation.fitness is not None]
+    low, high = made[0], max(made)
     scores = [min(1.0, max(0.0, (elite.fitness - low) / (high - low))) for elite in pool]
     wanted = [
-        math.exp((score - scores[0]) / 0.6) * strategy._weights[elite.record]
+        math.exp((score - scores[0]) / 0.6) * strategy.weights[elite.record]
         for score, elite in zip(scores, pool, strict=True)
     ]
     assert weights == pytest.approx(wanted)
@@ -175,7 +191,7 @@ def test_a_score_of_nothing_is_a_score() -> None:
     campaign = Campaign(make())
     campaign.seed(-4.0)
     campaign.child(Selection("diff", parents=(1,)), 0.0)
-    assert campaign.strategy._weights[2] == pytest.approx(1.0 + 3 * 1.0 + 3 * 1.0)
+    assert campaign.strategy.weights[2] == pytest.approx(1.0 + 3 * 1.0 + 3 * 1.0)
 
 
 def test_islands_take_turns() -> None:
