@@ -43,6 +43,7 @@ from evolve.types import (
     Opened,
     Progress,
     SettingsChanged,
+    Stamped,
     StoreError,
     Task,
     TaskChanged,
@@ -104,6 +105,10 @@ class CampaignView:
     traits: Callable[[str], Traits]
 
 
+Observer = Callable[["Campaign", Stamped], None]
+"""Observer of a replay."""
+
+
 class Campaign:
     """An open campaign. `create` and `open` make one; only `record` writes to its log."""
 
@@ -123,7 +128,7 @@ class Campaign:
 
     def _begin(self, opened: Opened, changes: Sequence[SettingsChanged]) -> None:
         """Makes an empty state: nothing is folded yet."""
-        self.settings = _apply(opened.settings, changes)
+        self.settings = apply_changes(opened.settings, changes)
         strategy = self.settings.strategy
         try:
             self.operator_names = operators_of(self.settings, self.plugins)
@@ -159,21 +164,30 @@ class Campaign:
         return cls(log, opened, Reader(log).task(opened.definition), plugins).replay()
 
     @classmethod
-    def open(cls, name: str | None, plugins: Plugins, home: Path, *, readonly: bool = True) -> "Campaign":
-        """Opens an existing campaign and replays it; `name` may be None (the one written last) or the path of a log."""
+    def open(
+        cls,
+        name: str | None,
+        plugins: Plugins,
+        home: Path,
+        *,
+        readonly: bool = True,
+        before: Observer | None = None,
+    ) -> "Campaign":
+        """Opens an existing campaign and replays it; `name` may be None (the one written last) or the path of a log. `before` is told each event
+        right before the state takes it."""
         # A log that cannot be replayed must not stay locked.
         with ExitStack() as failing:
             log = failing.enter_context(Log.open(existing_path(home, name), readonly=readonly))
             opened = first_event(log)
             until = log.count()
             campaign = cls(log, opened, Reader(log).task(opened.definition), plugins, _changes(log, 0, until))
-            campaign.replay(until)
+            campaign.replay(until, before)
             failing.pop_all()
         return campaign
 
-    def replay(self, until: int | None = None) -> "Campaign":
-        """Folds the log, up to event `until` or to its end; returns itself."""
-        self._fold(self.log.count() if until is None else until)
+    def replay(self, until: int | None = None, before: Observer | None = None) -> "Campaign":
+        """Folds the log, up to event `until` or to its end; returns itself. `before` is told each event right before the state takes it."""
+        self._fold(self.log.count() if until is None else until, before)
         return self
 
     def follow(self) -> int:
@@ -184,14 +198,14 @@ class Campaign:
             return 0
         changes = _changes(self.log, before, until)
         if all(change.changes.keys() <= NOT_FOLDED for change in changes):
-            self.settings = _apply(self.settings.model_dump(mode="json"), changes)
+            self.settings = apply_changes(self.settings.model_dump(mode="json"), changes)
         else:
             # What the fold makes of earlier events, too, depends on the other settings.
             self._begin(first_event(self.log), _changes(self.log, 0, until))
         self._fold(until)
         return until - before
 
-    def _fold(self, until: int) -> None:
+    def _fold(self, until: int, before: Observer | None = None) -> None:
         """Takes the events after those that the state has taken, up to number `until`."""
         active, events = self.state.seconds, islice(self.log.events(self.events), until - self.events)
         # All that a fold makes stays: looking for garbage meanwhile would find none.
@@ -199,6 +213,8 @@ class Campaign:
         try:
             while batch := list(islice(events, _BATCH)):
                 for stamped in batch:
+                    if before is not None:
+                        before(self, stamped)
                     self.state.replay(stamped.event)
                     self.state.seconds = active = stamped.active
                     if _sets_budget(stamped.event):
@@ -302,7 +318,7 @@ class Campaign:
         event = SettingsChanged(changes, request)
         self.state.absorb(event)
         self.record(event, at=now)
-        self.settings = _apply(self.settings.model_dump(mode="json"), [event])
+        self.settings = apply_changes(self.settings.model_dump(mode="json"), [event])
         if "models" in changes:
             # Other arms learn from the whole log, as they will whenever the campaign is opened.
             self.ensemble = Ensemble(self.settings.models)
@@ -358,7 +374,7 @@ def task_of(log: Log) -> Task:
 
 def settings_of(log: Log) -> Settings:
     """Returns the settings that a campaign has now, without a replay."""
-    return _apply(first_event(log).settings, _changes(log, 0, log.count()))
+    return apply_changes(first_event(log).settings, _changes(log, 0, log.count()))
 
 
 def _changes(log: Log, after: int, until: int) -> list[SettingsChanged]:
@@ -367,7 +383,8 @@ def _changes(log: Log, after: int, until: int) -> list[SettingsChanged]:
     return [one.event for one in stamped if isinstance(one.event, SettingsChanged) and one.number <= until]
 
 
-def _apply(values: Mapping[str, Any], changes: Sequence[SettingsChanged]) -> Settings:
+def apply_changes(values: Mapping[str, Any], changes: Sequence[SettingsChanged]) -> Settings:
+    """Returns stored settings as they are after these changes."""
     for change in changes:
         values = {**values, **change.changes}
     return restore_settings(values)

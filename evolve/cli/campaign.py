@@ -19,6 +19,7 @@ from evolve.cli import steering, summary
 from evolve.cli.groups import noun_group
 from evolve.cli.output import emit, emit_all, facts, flat, json_option, say, table
 from evolve.cli.rejudge import rejudge_campaign
+from evolve.engine.decisions import DecisionComparison, Decisions
 from evolve.log import writer
 from evolve.model_specs import check_models
 from evolve.plugins import load
@@ -152,7 +153,7 @@ def _shorten(names: Sequence[str]) -> str:
 @dataclass(frozen=True, slots=True)
 class Replay:
     """A replay's result. `difference` is empty where the replayed archive equals the stored one; two `--deterministic` runs with
-    one seed, each in one piece, have equal digests."""
+    one seed, each in one piece, have equal digests. `decisions` is None where they were not asked for."""
 
     name: str
     events: int
@@ -161,31 +162,53 @@ class Replay:
     equal: bool
     difference: str
     seconds: float
+    decisions: Decisions | None = None
 
 
 @campaign.command("replay")
 @click.argument("name", required=False)
+@click.option("--decisions", "asks", is_flag=True, help="Ask the strategy again, and compare what it asks for.")
 @json_option
-def replay_campaign(name: str | None, as_json: bool) -> None:
-    """Compute a campaign's archive from its log again, and compare it with what the log says."""
+def replay_campaign(name: str | None, asks: bool, as_json: bool) -> None:
+    """Compute a campaign's archive from its log again, and compare it with what the log says; --decisions does the same for its strategy."""
     began = time.monotonic()
-    with Campaign.open(name, load(), workspace()) as opened:
+    comparison = DecisionComparison() if asks else None
+    with Campaign.open(name, load(), workspace(), before=comparison) as opened:
         difference, seconds = str(opened.state.difference or ""), time.monotonic() - began
-        records = opened.state.progress.records
-        replay = Replay(opened.name, opened.events, records, opened.digest(), not difference, difference, seconds)
+        records, decisions = opened.state.progress.records, comparison.decisions if comparison else None
+        replay = Replay(
+            opened.name, opened.events, records, opened.digest(), not difference, difference, seconds, decisions
+        )
     if as_json:
         emit(replay)
     else:
-        different = f"DIFFERENT from what the log says, first at {difference}"
-        rows = [
-            ("campaign", replay.name),
-            ("replayed", f"{replay.events:,} events, {records:,} records in {wording.seconds(seconds)}"),
-            ("archive", "equal to what the log says" if replay.equal else different),
-            ("digest", replay.digest),
-        ]
-        say(facts(rows))
-    if not replay.equal:
+        say(facts(_format_replay(replay)))
+    if not replay.equal or (decisions is not None and decisions.different):
         click.get_current_context().exit(1)
+
+
+def _format_replay(replay: Replay) -> list[tuple[str, str]]:
+    different = f"DIFFERENT from what the log says, first at {replay.difference}"
+    return [
+        ("campaign", replay.name),
+        ("replayed", f"{replay.events:,} events, {replay.records:,} records in {wording.seconds(replay.seconds)}"),
+        ("archive", "equal to what the log says" if replay.equal else different),
+        *(_format_decisions(replay.decisions) if replay.decisions is not None else ()),
+        ("digest", replay.digest),
+    ]
+
+
+def _format_decisions(found: Decisions) -> list[tuple[str, str]]:
+    compared = f"{found.compared:,} compared, {f'{found.different:,} DIFFERENT' if found.different else 'all equal'}"
+    if found.supposed:
+        compared += (
+            f"; {found.supposed:,} are equal only if a model was busy or had given up, which the log does not say"
+        )
+    left_out = [f"{count:,} {reason}" for reason, count in found.left_out.items()]
+    return [
+        ("decisions", f"{compared}\nfirst at {found.first}" if found.first else compared),
+        *([("not compared", "\n".join(left_out))] if left_out else []),
+    ]
 
 
 @campaign.command("fork")

@@ -14,7 +14,7 @@ from evolve.engine.members import NOBODY, Members
 from evolve.engine.outage import Outage
 from evolve.engine.proposals import to_plain
 from evolve.plugins import guarded
-from evolve.stop import Amount
+from evolve.stop import Amount, Budget
 from evolve.types import Asked, Measure, PluginError, Propose, RecordId, Selection, Wait
 from evolve.types.codec import decode, encode
 
@@ -58,6 +58,11 @@ def _calls_model(action: Propose | Measure) -> TypeGuard[Propose]:
     return isinstance(action, Propose) and bool(action.selection.model)
 
 
+def counts_programs(budget: Budget) -> bool:
+    """Reports whether a number of programs may end this budget."""
+    return any(isinstance(leaf, Amount) and leaf.unit.resource == "programs" for leaf in budget.leaves())
+
+
 class BudgetWatch:
     """Budget of one run, held against what is spent now. Main thread."""
 
@@ -70,8 +75,7 @@ class BudgetWatch:
         self._budget = self._campaign.budget
         self.unaffordable = ""
         """The call that the rest of the budget did not pay for."""
-        leaves = self._budget.leaves()
-        self.counts_programs = any(isinstance(leaf, Amount) and leaf.unit.resource == "programs" for leaf in leaves)
+        self.counts_programs = counts_programs(self._budget)
 
     def is_spent(self) -> bool:
         """Returns whether the budget is spent, or does not pay for one more call."""
@@ -225,16 +229,7 @@ class Scheduler:
 
     def _ask_strategy(self, operators: Sequence[str]) -> Propose | Measure | None:
         """Asks the strategy, which may use these operators; returns None where it waits."""
-        campaign, name = self._campaign, self._campaign.settings.strategy.name
-        rng = stream(campaign.settings.seed, self._state.last_step + 1, "ask")
-        view = campaign.view(self._budget.used(), operators, self._members.proposing)
-        answer = guarded(name, campaign.strategy.ask, view, rng)
-        if isinstance(answer, Wait):
-            return None
-        try:
-            return check_action(campaign, answer)
-        except ValueError as error:
-            raise PluginError(f"strategy {name!r} asked {error}. Try: mend its `ask`") from error
+        return ask_strategy(self._campaign, self._budget.used(), operators, self._members.proposing)
 
     def _due(self) -> Measure | None:
         """Returns the measurement that is due: the seed's first, then the archive's, then the best's cases, within their share of time."""
@@ -281,6 +276,21 @@ class Scheduler:
             return progress.measurements + waiting <= share * (progress.records + waiting)
         mean = progress.measure_seconds / max(1, progress.measurements)
         return progress.measure_seconds + waiting * mean <= share * progress.judge_seconds
+
+
+def ask_strategy(
+    campaign: Campaign, budget_used: float, operators: Sequence[str], models: Sequence[str]
+) -> Propose | Measure | None:
+    """Asks a campaign's strategy for the next step, which may use these operators and models; returns None where it waits. Raises `PluginError`."""
+    name = campaign.settings.strategy.name
+    rng = stream(campaign.settings.seed, campaign.state.last_step + 1, "ask")
+    answer = guarded(name, campaign.strategy.ask, campaign.view(budget_used, operators, models), rng)
+    if isinstance(answer, Wait):
+        return None
+    try:
+        return check_action(campaign, answer)
+    except ValueError as error:
+        raise PluginError(f"strategy {name!r} asked {error}. Try: mend its `ask`") from error
 
 
 def check_action(campaign: Campaign, action: object) -> Propose | Measure:

@@ -5,9 +5,10 @@ import json
 import pytest
 
 from evolve.campaign import Campaign
-from evolve.campaign.state import Difference
+from evolve.campaign.state import NOISE, Difference
 from evolve.log import Log
-from evolve.types import Asked, Call, Fitness, Insertion, Paused, Placement, Propose, Ruled, Selection
+from evolve.plugins import load
+from evolve.types import Asked, Call, Fitness, Insertion, Measure, Paused, Placement, Propose, Ruled, Selection
 from tests.written import Written, number_task
 
 
@@ -164,8 +165,8 @@ def test_a_replay_that_differs_is_a_failure_that_names_the_record(call, short, m
     found = Difference(3, Placement(Insertion.NEW, 0, 1), Placement(Insertion.NOT_ADDED))
     replayed = Campaign.replay
 
-    def different(campaign: Campaign, until: int | None = None) -> Campaign:
-        replayed(campaign, until)
+    def different(campaign: Campaign, *given: object) -> Campaign:
+        replayed(campaign, *given)
         campaign.state.difference = found
         return campaign
 
@@ -175,6 +176,27 @@ def test_a_replay_that_differs_is_a_failure_that_names_the_record(call, short, m
     assert "DIFFERENT from what the log says, first at record 3" in result.stdout
     assert records(call("campaign", "replay", "number", "--json"))[0]["equal"] is False
     assert "difference" in call("campaign", "show", "number").stdout
+
+
+def test_a_decision_that_differs_is_a_failure_that_names_the_step(call, short):
+    """Where the archive is equal; without the option nothing is asked."""
+    with Campaign.open("number", load(), short, readonly=False) as campaign, campaign.log.transaction():
+        for action in (
+            Propose(Selection("tune_literals", 3, (1,), why="a guess")),
+            Measure(1, number_task().seed.id, why=NOISE),
+        ):
+            campaign.write(Asked(campaign.state.last_step + 1, action, campaign.state.progress.records))
+        step = campaign.state.last_step - 1
+    (plain,) = records(call("campaign", "replay", "--json"))
+    assert (plain["equal"], plain["decisions"]) == (True, None)
+    told, result = call("campaign", "replay", "--decisions"), call("campaign", "replay", "--decisions", "--json")
+    assert (told.exit_code, result.exit_code, call("campaign", "replay").exit_code) == (1, 1, 0)
+    assert "archive       equal to what the log says\n" in told.stdout
+    assert "decisions     1 compared, 1 DIFFERENT\n" in told.stdout
+    assert f"first at step {step}: the log has {{" in told.stdout
+    assert "not compared  1 asked by the engine\n" in told.stdout
+    found = records(result)[0]["decisions"]
+    assert (found["different"], found["first"]["step"], found["left_out"]) == (1, step, {"asked by the engine": 1})
 
 
 def test_a_certified_campaign_names_its_certificate(call, home):
