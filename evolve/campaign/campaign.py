@@ -132,6 +132,7 @@ class Campaign:
         strategy = self.settings.strategy
         try:
             self.operator_names = operators_of(self.settings, self.plugins)
+            self._are_operators_named = are_operators_named(self.settings, self.plugins)
             self.strategy: Strategy = self.plugins.strategy(strategy.name, strategy.settings, self.operator_names)
         except ConfigError:
             # To read a campaign needs none of the packages that it ran with; to go on with it needs them all.
@@ -139,6 +140,7 @@ class Campaign:
                 raise
             wanted = self.settings.operators.names
             self.operator_names = tuple(name for name in wanted if name in self.plugins.operators)
+            self._are_operators_named = True
             self.strategy = _MissingStrategy()
         self.ensemble = Ensemble(self.settings.models)
         self.state = State(self.first_task, self.settings, Reader(self.log), self._tell)
@@ -252,7 +254,7 @@ class Campaign:
     def usable_operators(self) -> tuple[str, ...]:
         """Operators that may propose now. Where nobody named them, some are only for tasks that are evaluated quickly, or in
         some language. The seed's evaluation, which is in the log, decides that; where two runs must agree seconds decide nothing."""
-        if are_operators_named(self.settings, self.plugins):
+        if self._are_operators_named:
             return self.operator_names
         seconds = None if self.settings.deterministic else self.state.seed_seconds
         return self.plugins.usable(self.operator_names, self.task.seed, seconds)

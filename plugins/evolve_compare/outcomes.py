@@ -129,6 +129,9 @@ def _status(campaign: Campaign) -> Status:
 
 def _is_exhausted(campaign: Campaign) -> bool:
     """Returns whether no operator is left that is sure to find a parent."""
+    if not campaign.operator_names:
+        # The packages of its operators are not installed here, and a campaign that is only read needs none.
+        return False
     names = campaign.askable(models=bool(campaign.settings.models.members))
     refused = campaign.state.refusals.unheard >= NOTHING_NEW
     return not any(campaign.traits(name).takes_one_elite for name in names) if refused else not names
