@@ -206,6 +206,12 @@ class Plugins:
             found.extend(sections)
         return tuple(found)
 
+    @property
+    def everywhere(self) -> tuple[str, ...]:
+        """Names of the plugins that have a part in every campaign: those that screen programs or add to prompts."""
+        hooks = (self.manager.hook.screen_program, self.manager.hook.prompt_sections)
+        return tuple(implementation.plugin_name for hook in hooks for implementation in hook.get_hookimpls())
+
     def screen(self, task: Task, program: Program, parents: Sequence[Program]) -> str | None:
         """Returns the first reason that a plugin has not to evaluate the program."""
         reasons = _call_hook(self.manager.hook.screen_program, task=task, program=program, parents=parents)
@@ -269,10 +275,20 @@ def _format_reason(place: Sequence[int | str], message: str, got: object) -> str
 def _release(plugin: str) -> str | None:
     if plugin in BUNDLED:
         return f"evolve {evolve.__version__}"
-    package = next((point.dist for point in installed() if point.name == plugin), None)
+    package = _find_package(plugin)
     if package is None or _is_editable(package):
         return None
     return f"{package.name} {package.version}"
+
+
+def package_versions(plugins: Iterable[str]) -> dict[str, str]:
+    """Returns the versions of the packages that these plugins come from, by the packages' names; without those of the bundled ones."""
+    found = (_find_package(plugin) for plugin in plugins if plugin not in BUNDLED)
+    return {package.name: package.version for package in found if package is not None}
+
+
+def _find_package(plugin: str) -> Distribution | None:
+    return next((point.dist for point in installed() if point.name == plugin), None)
 
 
 def _is_editable(package: Distribution) -> bool:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -170,7 +171,7 @@ def test_settings_for_what_has_none_are_one_message(place: Place, setting: str) 
 
 @pytest.mark.slow
 def test_without_it_its_campaigns_say_what_is_missing(place: Place) -> None:
-    """And go on as soon as it is there again, from where they were."""
+    """And go on as soon as it is there again, from where they were; a newer version is noted."""
     done = place.evolve("run", "near", *PLUGIN, "--budget", "5programs", "--workers", "1", "--name", "waits")
     assert done.returncode == 0, done.stderr
     place.uninstall()
@@ -181,6 +182,13 @@ def test_without_it_its_campaigns_say_what_is_missing(place: Place) -> None:
         plain = place.evolve("run", "near", "--budget", "3programs", "--name", "plain")
         assert "no evaluator is called 'near'" in error_of(plain)
     finally:
+        project = place.folder / "source" / "pyproject.toml"
+        project.write_text(re.sub(r"(?m)^version = .*$", 'version = "9.1"', project.read_text()))
         place.install(place.folder / "source")
     more = place.evolve("run", "--continue", "waits", "--budget", "9programs", "--workers", "1", "--json")
     assert json.loads(more.stdout.splitlines()[-1])["programs"] == 9
+    assert re.search(
+        r"note: versions have changed since campaign waits began: evolve-example \S+ -> 9\.1; ", more.stderr
+    )
+    decided = place.evolve("campaign", "replay", "waits", "--decisions")
+    assert (decided.returncode, " compared, all equal\n" in decided.stdout) == (0, True), decided.stdout

@@ -4,7 +4,6 @@ A campaign is what its log says; the task's folder is needed to evaluate program
 
 import gc
 import hashlib
-import platform
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
@@ -15,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-import evolve
 from evolve.archive import Archive
 from evolve.campaign.digest import digest
 from evolve.campaign.folds import NOTHING_NEW, Ensemble
@@ -27,6 +25,7 @@ from evolve.campaign.settings import (
     complete_settings,
     operators_of,
     try_settings,
+    versions_of,
 )
 from evolve.campaign.state import NOT_FOLDED, State
 from evolve.campaign.workspace import existing_path, new_path, secret_for
@@ -152,7 +151,6 @@ class Campaign:
         cls, settings: Settings, task: Task, plugins: Plugins, home: Path, name: str | None = None
     ) -> "Campaign":
         """Makes a new campaign with its log; raises `ConfigError` for a name that is taken, and before anything is written."""
-        versions = {"evolve": evolve.__version__, "python": platform.python_version(), "numpy": np.__version__}
         definition = canonical(encode(task))
         now = time.time()
         settings = complete_settings(settings, task, plugins, now)
@@ -160,7 +158,9 @@ class Campaign:
         name, values = text_id(definition), settings.model_dump(mode="json")
         try_settings(settings, task, plugins)
         secret = secret_for(home, task.name)
-        opened = Opened(path.stem, settings.task, task.version, name, values, versions, secret=secret)
+        opened = Opened(
+            path.stem, settings.task, task.version, name, values, versions_of(settings, task, plugins), secret=secret
+        )
         log = begin(path, opened, {name: definition}, now)
         # The task as the log has it: what it maps is in another order there, and a prompt must be the same in every run.
         return cls(log, opened, Reader(log).task(opened.definition), plugins).replay()

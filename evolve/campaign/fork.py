@@ -12,7 +12,7 @@ from typing import Any
 
 from evolve.campaign.campaign import Campaign
 from evolve.campaign.descriptors import Descriptors
-from evolve.campaign.settings import complete_settings, operators_of, try_settings
+from evolve.campaign.settings import complete_settings, operators_of, try_settings, versions_of
 from evolve.campaign.state import State
 from evolve.campaign.workspace import new_path
 from evolve.config import Settings, settings_from
@@ -112,6 +112,7 @@ class _Refold:
                     event,
                     name=self._name,
                     settings=self._settings.model_dump(mode="json"),
+                    versions=versions_of(self._settings, self._old.task, self._old.plugins),
                     forked_from=self._old.name,
                     machines=sum(1 for stamped in self._old.log.events(only=MachineMeasured)),
                 )

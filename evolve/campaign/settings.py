@@ -3,6 +3,7 @@
 Nothing is made here; whatever does not fit is one `ConfigError`, found before there is a log."""
 
 import math
+import platform
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
@@ -10,13 +11,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+import evolve
 from evolve import novelty
 from evolve.archive import Archive, ArchiveSettings
 from evolve.campaign.folds import REFLECTION
 from evolve.campaign.spending import prices_of
 from evolve.config import ModelSection, Settings, settings_from
 from evolve.hookspecs import ModelEntry
-from evolve.plugins import Plugins
+from evolve.plugins import Plugins, package_versions
 from evolve.prompts import templates as prompt_templates
 from evolve.stop import Amount, Budget, Resource, Until, budget_from, exact, tightest
 from evolve.types import Axis, ConfigError, Progress, Task
@@ -83,6 +87,27 @@ def reflection_operators(settings: Settings) -> tuple[str, ...]:
             "Try: name a model, such as --model gpt-5-mini, or leave lessons.every out"
         )
     return (REFLECTION,)
+
+
+def versions_of(settings: Settings, task: Task, plugins: Plugins) -> dict[str, str]:
+    """Returns the versions of what a campaign with these settings runs with: evolve, Python, numpy, and the packages of its strategy, operators,
+    models, evaluator and executor, and of plugins that screen or add to prompts. Raises `ConfigError`."""
+    operators = (*operators_of(settings, plugins), *reflection_operators(settings))
+    # What is missing among the others is told where it is needed.
+    used = [
+        plugins.strategies.get(settings.strategy.name),
+        plugins.evaluators.get(task.evaluator.plugin or ""),
+        plugins.executors.get(settings.executor.name),
+        *(plugins.operators.get(name) for name in operators),
+        *(plugins.models.get(member.kind) for member in settings.models.members),
+    ]
+    packages = package_versions([*(one.plugin for one in used if one is not None), *plugins.everywhere])
+    return {
+        "evolve": evolve.__version__,
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        **packages,
+    }
 
 
 def try_settings(settings: Settings, task: Task, plugins: Plugins, budget: Budget | None = None) -> None:

@@ -9,7 +9,8 @@ from typing import Any
 
 import click
 
-from evolve.campaign import Campaign, campaigns, workspace
+from evolve.campaign import Campaign, campaigns, first_event, workspace
+from evolve.campaign.settings import versions_of
 from evolve.campaign.workspace import remove_campaign
 from evolve.cli import summary
 from evolve.cli.dry_run import describe_run, format_run
@@ -108,7 +109,22 @@ def open_request(options: RunOptions, home: Path | None = None, *, readonly: boo
     with Campaign.open(options.resume or None, plugins, home, readonly=readonly) as campaign:
         if campaign.state.difference is not None:
             say(f"evolve: warning: the replayed archive differs at {campaign.state.difference}", err=True)
-        yield plan_more(options, campaign, home, devices)
+        request = plan_more(options, campaign, home, devices)
+        print_changed_versions(campaign)
+        yield request
+
+
+def print_changed_versions(campaign: Campaign) -> None:
+    """Notes on stderr which versions are others than those that the campaign began with, if there are some."""
+    before = first_event(campaign.log).versions
+    now = versions_of(campaign.settings, campaign.task, campaign.plugins)
+    changed = [f"{name} {old} -> {now[name]}" for name, old in before.items() if now.get(name, old) != old]
+    if changed:
+        say(
+            f"evolve: note: versions have changed since campaign {campaign.name} began: {', '.join(changed)}; "
+            f"`evolve campaign replay {campaign.name} --decisions` tells whether it decides as before",
+            err=True,
+        )
 
 
 def replace_failed(request: RunRequest, *, named: bool) -> RunRequest:

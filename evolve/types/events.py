@@ -252,6 +252,7 @@ Action = Propose | Measure | Wait
 class Opened:
     """The first event of every campaign. `definition` is the id of the text that holds the whole task, so that a log can be
     replayed where the task's folder is gone. `forked_from` names the campaign whose records this one began with; its first `machines` `MachineMeasured` events tell of that campaign's runs.
+    `versions` are those of evolve, Python, numpy and the packages of its plugins when it began; older logs lack the packages.
     `secret` decides what evaluators draw (`Trial.entropy`), and is empty in older logs, whose draws are public."""
 
     name: str

@@ -1,4 +1,4 @@
-"""A campaign whose strategy and operator come from another package: reading needs no package."""
+"""A campaign whose strategy and operator come from another package: its version is in the log, and reading needs no package."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -8,6 +8,10 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
+from evolve.campaign import Campaign, first_event
+from evolve.campaign.fork import fork, settings_of_fork
+from evolve.cli.run import print_changed_versions
+from evolve.plugins import load
 from evolve.types import Outcome
 from tests.written import Written, short_campaign
 
@@ -110,3 +114,23 @@ def test_what_asks_its_strategy_names_what_is_missing(call: Call, theirs: Path, 
     assert (done.exit_code, done.stderr.count("\n")) == (1, 1)
     assert "no strategy is called 'theirs'" in done.stderr
     assert "a package that is not installed" in done.stderr
+
+
+def test_the_versions_of_its_packages_are_in_the_log(theirs: Path) -> None:
+    """Bundled plugins have evolve's; a fork has those that it begins with."""
+    with package(theirs, "0.2"), Campaign.open("number", load(), theirs) as campaign:
+        assert first_event(campaign.log).versions["evolve-theirs"] == "0.1"
+        assert sorted(first_event(campaign.log).versions) == ["evolve", "evolve-theirs", "numpy", "python"]
+        path = fork(campaign, settings_of_fork(campaign, {}, ()), theirs)
+        with Campaign.open(str(path), load(), theirs) as forked:
+            assert first_event(forked.log).versions["evolve-theirs"] == "0.2"
+
+
+def test_going_on_notes_what_has_changed(theirs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """In one line on stderr, and nothing where all is as it was."""
+    for version in ("0.2", "0.1"):
+        with package(theirs, version), Campaign.open("number", load(), theirs) as campaign:
+            print_changed_versions(campaign)
+    shown = capsys.readouterr()
+    note = "evolve: note: versions have changed since campaign number began: evolve-theirs 0.1 -> 0.2; "
+    assert (shown.out, shown.err.count("\n"), shown.err.startswith(note)) == ("", 1, True)
