@@ -66,6 +66,11 @@ def level(isolation: str, *, weaker: bool = False) -> str:
     return (isolation.partition(":")[0] or "unknown") + (" (weaker)" if weaker else "")
 
 
+def outcome(line: RecordLine) -> str:
+    """Returns how a record ended, a screened one with the code of the reason: `screened: duplicate`."""
+    return f"{line.outcome}: {line.refusal}" if line.refusal else line.outcome
+
+
 def evidence(line: RecordLine | LineageStep) -> tuple[str, str]:
     """Returns who computed a score, and its isolation level; dashes where a proposal was screened, so that nothing was evaluated."""
     if line.outcome == Outcome.SCREENED:

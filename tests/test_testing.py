@@ -318,6 +318,12 @@ def test_an_operator_that_needs_a_model_and_keeps_its_promises_passes() -> None:
             (),
             "the same operator makes something else of equal replies",
         ),
+        (
+            lambda operator, parent, text: [Child(None, text or "no", call=1)],
+            "propose",
+            (),
+            "names call .*there were 1",
+        ),
     ],
 )
 def test_an_operator_that_needs_a_model_and_breaks_a_promise_is_told_which(

@@ -157,7 +157,7 @@ def _record_row(campaign: Campaign, line: report.RecordLine) -> tuple[str, ...]:
     return (
         f"{line.name}{'*' if best is not None and best.record == line.id else ''}",
         wording.number(line.fitness, campaign.task.fitness),
-        f"{line.outcome}, misses constraints" if line.violation else line.outcome,
+        f"{line.outcome}, misses constraints" if line.violation else wording.outcome(line),
         line.insertion,
         line.operator or line.kind,
         " ".join(map(str, line.parents)),

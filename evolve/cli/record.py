@@ -52,7 +52,7 @@ def format_record(campaign: Campaign, shown: report.Shown) -> list[tuple[str, st
         ("program", f"{line.name}  {(line.program or 'no program')[:16]}"),
         ("origin", _origin(campaign, line)),
         ("strategy's notes", ", ".join(f"{name} {one_line(str(value))}" for name, value in shown.made.notes.items())),
-        ("outcome", "no program: the step makes notes" if line.kind == "note" else line.outcome),
+        ("outcome", "no program: the step makes notes" if line.kind == "note" else wording.outcome(line)),
         ("why", _failure(shown)),
         ("integrity", one_line(line.tag)),
         ("ruling", one_line(f"quarantined by {shown.ruling.by}: {shown.ruling.why}") if shown.ruling else ""),
@@ -93,7 +93,9 @@ def _origin(campaign: Campaign, line: report.RecordLine) -> str:
         )
     parents = ", ".join(report.record_name(campaign, parent) for parent in line.parents)
     # Steps and records are numbered apart, so the command is given in full.
-    prompt = f"\nby {one_line(line.model)}: evolve model calls {campaign.name} --step {line.step}" if line.model else ""
+    call = f", call {line.call}" if line.call >= 0 else ""
+    step = f"evolve model calls {campaign.name} --step {line.step}"
+    prompt = f"\nby {one_line(line.model)}{call}: {step}" if line.model else ""
     return (f"{line.operator} of {parents}" if line.operator else line.kind) + prompt
 
 

@@ -33,6 +33,7 @@ from evolve.types import (
     Paused,
     Progress,
     Propose,
+    RefusalCode,
     SandboxError,
     Settled,
     TaskError,
@@ -189,7 +190,9 @@ class Run:
                 self._budget.unaffordable = str(error)
                 return
             case (Unaffordable() | ModelGone()) as error if self._scheduler.goes_on or isinstance(error, Unaffordable):
-                drafts = [refuse(str(error))]
+                is_unaffordable = isinstance(error, Unaffordable)
+                code = RefusalCode.UNAFFORDABLE if is_unaffordable else RefusalCode.MODEL_FAILED
+                drafts = [refuse(code, str(error))]
             case error:
                 self.recorder.failure = error
                 return

@@ -76,12 +76,12 @@ class StepCalls:
         self._known = dict(sorted(known.items()))
         self._next = max(known, default=-1) + 1
 
-    def take(self, purpose: str, request: str) -> Call | None:
-        """Takes the next call for a purpose, if the log has it. The questions that screen a child depend on what else was proposed until
+    def take(self, purpose: str, request: str) -> tuple[int, Call] | None:
+        """Takes the next call for a purpose with its index, if the log has it. The questions that screen a child depend on what else was proposed until
         then: there, only the same words are answered."""
         for index, call in self._known.items():
             if call.purpose == purpose and (purpose not in _SCREENING or call.request == request):
-                return self._known.pop(index)
+                return index, self._known.pop(index)
         return None
 
     def next_index(self) -> int:
@@ -219,14 +219,14 @@ class MeteredCaller:
     def _take_recorded(self, prompt: Prompt, samples: int) -> tuple[list[Reply], ModelError | None]:
         """Returns the answers that the log has, until a call that failed."""
         replies: list[Reply] = []
-        while len(replies) < samples and (call := self._calls.take(self._purpose, prompt.request)) is not None:
+        while len(replies) < samples and (known := self._calls.take(self._purpose, prompt.request)) is not None:
+            index, call = known
             if call.error:
                 return replies, ModelError(add_name(call.model, call.error))
             usage = Usage(call.prompt_tokens, call.completion_tokens, call.cached_tokens, call.exact)
             text, thinking = self._models.read_text(call.reply), self._models.read_text(call.thinking)
-            replies.append(
-                Reply(text, thinking, call.finish, usage, call.revision, call.seconds, call.attempts, call.retries)
-            )
+            took = (call.seconds, call.attempts, call.retries)
+            replies.append(Reply(text, thinking, call.finish, usage, call.revision, *took, index))
         return replies, None
 
     def _request(self, prompt: Prompt, numbers: Sequence[int], ask: Ask) -> Sequence[Reply]:
@@ -252,8 +252,9 @@ class MeteredCaller:
                 raise
             finally:
                 models.ledger.settle(reservation, spent)
+            replies = [replace(reply, call=self._calls.next_index()) for reply in replies]
             for number, reply, cost in zip(numbers[: len(replies)], replies, costs, strict=True):
-                self._tell(self._calls.next_index(), prompt, number, reply, cost)
+                self._tell(reply.call, prompt, number, reply, cost)
         return replies
 
     def _ask_client(self, ask: Callable[[float], Sequence[Reply]]) -> Sequence[Reply]:

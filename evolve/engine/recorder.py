@@ -13,13 +13,14 @@ from evolve.campaign.descriptors import Descriptors
 from evolve.campaign.state import BOUND, INTEGRITY, NOISE
 from evolve.engine.metering import Answered
 from evolve.engine.outage import Outage, may_retry
-from evolve.engine.proposals import Draft, Fingerprint, Screening, Work, proposal_origin
+from evolve.engine.proposals import Draft, Fingerprint, Refusal, Screening, Work, proposal_origin
 from evolve.evaluation import Report, decode_report
 from evolve.sandbox.output import quoted, readable
 from evolve.statistics import noise_floor
 from evolve.types import (
     NOBODYS_FAULT,
     Asked,
+    Call,
     Child,
     Description,
     Evaluation,
@@ -32,6 +33,7 @@ from evolve.types import (
     PluginError,
     ProgramId,
     Record,
+    RefusalCode,
     Ruled,
     SandboxError,
     Settled,
@@ -178,35 +180,35 @@ class Recorder:
 
     def record_drafts(self, asked: Asked, drafts: Sequence[Draft]) -> Iterator[Settled | Draft]:
         """Yields the record of each draft of a step that is refused, and the others, which are to be evaluated; none that has settled before."""
-        done = self._state.steps[asked.step].settled
-        for draft in [draft for draft in drafts if draft.index not in done]:
-            origin = proposal_origin(self._campaign.plugins, asked, draft)
-            reason = draft.refusal or self._find_duplicate(draft)
-            if reason:
-                yield self._refuse(origin, draft, reason)
+        step = self._state.steps[asked.step]
+        for found in [draft for draft in drafts if draft.index not in step.settled]:
+            draft = _check_call(found, step.replies)
+            refusal = draft.refusal or self._find_duplicate(draft)
+            if refusal:
+                yield self._refuse(proposal_origin(self._campaign.plugins, asked, draft), draft, refusal)
                 continue
             assert draft.child.program is not None, "a draft without a program is refused"
             # Known from now on, so that a sibling that reads the same is refused while this one is evaluated.
             self.signatures[draft.signature] = draft.child.program.id
             yield draft
 
-    def _find_duplicate(self, draft: Draft) -> str:
+    def _find_duplicate(self, draft: Draft) -> Refusal | None:
         # It, or one that reads the same, may have been proposed since the draft was screened.
         if draft.child.program is None:
-            return ""
+            return None
         return self.screening.find_duplicate(draft.child.program, draft.signature)
 
-    def _refuse(self, origin: Origin, draft: Draft, reason: str) -> Settled:
-        self._plugin_failures = self._plugin_failures + 1 if draft.plugin_failed else 0
+    def _refuse(self, origin: Origin, draft: Draft, refusal: Refusal) -> Settled:
+        self._plugin_failures = self._plugin_failures + 1 if refusal.code == RefusalCode.PLUGIN_FAILED else 0
         if self._plugin_failures == PLUGIN_FAILURES:
-            self.failure = PluginError(f"{PLUGIN_FAILURES} proposals in a row failed, the last because {reason}")
+            self.failure = PluginError(f"{PLUGIN_FAILURES} proposals in a row failed, the last because {refusal.why}")
         if origin.model and origin.kind != "note":
-            self._unusable[without_remedy(reason)] += 1
+            self._unusable[without_remedy(refusal.why)] += 1
         program = draft.child.program
         if program is not None and self.signatures.get(draft.signature) != program.id:
             self.screening.neighbours.drop(program.id)
-        evaluation = Evaluation.failed(Outcome.SCREENED, self._campaign.log.put_text(reason), stage="screen")
-        return self._append(origin, None, evaluation, draft.child)
+        evaluation = Evaluation.failed(Outcome.SCREENED, self._campaign.log.put_text(refusal.why), stage="screen")
+        return self._append(origin, None, evaluation, draft.child, refusal)
 
     def record_report(self, work: Work, result: bytes) -> Iterator[Settled | Work]:
         """Yields the record of an evaluation; or the work again, where the machinery failed it."""
@@ -260,14 +262,33 @@ class Recorder:
         )
         return replace(report, evaluation=invalid, texts={**report.texts, text_id(why): why})
 
-    def _append(self, origin: Origin, program: ProgramId | None, evaluation: Evaluation, child: Child) -> Settled:
+    def _append(
+        self,
+        origin: Origin,
+        program: ProgramId | None,
+        evaluation: Evaluation,
+        child: Child,
+        refusal: Refusal | None = None,
+    ) -> Settled:
         number = len(self._state.columns.programs) + 1
-        event = self._state.settle(Record(number, origin, program, evaluation, child.thought, child.extras))
+        record = Record(number, origin, program, evaluation, child.thought, child.extras)
+        if refusal is not None:
+            record = replace(record, refusal=str(refusal.code), resembles=refusal.resembles)
+        event = self._state.settle(record)
         self._campaign.record(event)
         self._state.reader.keep(event)
         for lesson in child.lessons:
             self._campaign.write(LessonWritten(Lesson(lesson, origin.operator, number)))
         return event
+
+
+def _check_call(draft: Draft, replies: Mapping[int, Call]) -> Draft:
+    """Returns the draft; refused where it names a call that its step has no answer of, so that no record has the words of another."""
+    call = draft.child.call
+    if call < 0 or (call in replies and not replies[call].error):
+        return draft
+    why = f"its operator names call {call}, of which its step has no answer. Try: mend it, to take `Reply.call`"
+    return replace(draft, child=replace(draft.child, call=-1), refusal=Refusal(RefusalCode.PLUGIN_FAILED, why))
 
 
 def read_signatures(campaign: Campaign) -> dict[str, ProgramId]:

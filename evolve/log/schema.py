@@ -72,7 +72,10 @@ _STEPS = {
     "0003_nearness": _NEARNESS,
     # Logs from before the first release have these two in an older form.
     "0004_calls": ("DROP VIEW calls", _CREATE_VIEWS["calls"], "DROP VIEW costs", _CREATE_VIEWS["costs"]),
+    "0005_refusals": ("DROP VIEW records", _CREATE_VIEWS["records"]),
 }
+_FOR_PEOPLE = frozenset({"0005_refusals"})
+"""Steps that change what people see of a log alone: one without them can be read."""
 
 
 def _register(name: str, statements: Sequence[str]) -> None:
@@ -105,7 +108,7 @@ def check(connection: sqlite3.Connection, path: Path, *, complete: bool) -> None
         applied = {migration.name for migration in MIGRATIONS.applied(_database(connection))}
     except KeyError as error:
         raise damage_error(path, f"its list of migrations has no column {error}") from error
-    newer, missing = sorted(applied - _STEPS.keys()), sorted(_STEPS.keys() - applied)
+    newer, missing = sorted(applied - _STEPS.keys()), sorted(_STEPS.keys() - applied - _FOR_PEOPLE)
     if newer:
         raise StoreError(
             f"{path} was made by a newer version of evolve (it has {newer[-1]}). Try: update evolve, then open it again"

@@ -13,6 +13,7 @@ SELECT
     coalesce(json_extract(body, '$.record.origin.model'), '') AS model,
     coalesce(json_extract(body, '$.record.origin.parents'), '[]') AS parents,
     json_extract(body, '$.record.origin.about') AS about,
+    coalesce(json_extract(body, '$.record.origin.call'), -1) AS call,
     program,
     json_extract(body, '$.record.evaluation.outcome') AS outcome,
     json_extract(body, '$.record.evaluation.fitness') AS fitness,
@@ -28,7 +29,9 @@ SELECT
     END AS insertion,
     coalesce(json_extract(body, '$.placement.island'), 0) AS island,
     coalesce(json_extract(body, '$.placement.cell'), -1) AS cell,
-    coalesce(json_extract(body, '$.record.thought'), '') AS thought
+    coalesce(json_extract(body, '$.record.thought'), '') AS thought,
+    coalesce(json_extract(body, '$.record.refusal'), '') AS refusal,
+    json_extract(body, '$.record.resembles') AS resembles
 FROM events
 WHERE record IS NOT NULL
 """

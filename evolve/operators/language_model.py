@@ -9,8 +9,7 @@ from dataclasses import dataclass, replace
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from evolve import edits
-from evolve.edits import EditFailed, EditKind
+from evolve.edits import read_child
 from evolve.operators.parents import parent_program
 from evolve.prompts import build, repair
 from evolve.protocols import Caller, Context
@@ -29,8 +28,6 @@ from evolve.types import (
 
 REPAIR, REFLECT = "repair", "reflect"
 """Purposes of calls, besides `PROPOSE`: `models.purposes` may name another model for each."""
-FINAL = frozenset({EditKind.NO_OP, EditKind.CUT_OFF, EditKind.TOO_LARGE})
-"""Kinds of failure that another round does not repair: they are no slips, or the answer would be as long again."""
 _LONGEST_LESSON = 500
 _BULLET = re.compile(r"\s{0,3}(?:[-*•]|\d{1,2}[.)])\s+(?=\S)")
 
@@ -107,7 +104,7 @@ class ProgramWriter:
 
     def _read(self, reply: Reply, parent: Program, prompt: Prompt, context: Context, longest: int) -> Child:
         """Returns the child of a reply, or of one more round where it cannot be used. `longest`: tokens of a reply that is still sent back."""
-        child, repairable = read_child(reply, parent, context)
+        child, repairable = read_child(reply, parent, context.task.new_files)
         # A reply of full length would leave no room in the context for the next one.
         if not (repairable and self.settings.repair) or estimate_tokens(reply.text) > longest:
             return child
@@ -116,18 +113,8 @@ class ProgramWriter:
             second = context.model(REPAIR).complete(again)[0]
         except ModelError as error:
             # Whatever ended it: the other replies of the step were paid for, and the next call meets the same end.
-            return Child(None, f"{child.thought}\n\nThe repair failed: {error}")
-        return read_child(second, parent, context)[0]
-
-
-def read_child(reply: Reply, parent: Program, context: Context) -> tuple[Child, bool]:
-    """Returns the child of a reply, and whether it has no program for a reason that another round may repair, which is its thought."""
-    try:
-        found = edits.read(reply.text, parent, new_files=context.task.new_files, finish=reply.finish)
-    except EditFailed as error:
-        return Child(None, str(error)), error.kind not in FINAL and reply.finish != "refused"
-    fault = edits.find_syntax_error(found.program, parent)
-    return (Child(None, fault), True) if fault else (Child(found.program, found.thought), False)
+            return replace(child, thought=f"{child.thought}\n\nThe repair failed: {error}")
+        return read_child(second, parent, context.task.new_files)[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +131,7 @@ class Reflect:
         reply = caller.complete(settings.apply(prompt, limits))[0]
         found = read_lessons(reply.text, [lesson.text for lesson in context.lessons])[: settings.most]
         thought = f"it wrote {len(found)} lesson{'s' * (len(found) != 1)}" if found else "its reply has no new lesson"
-        return [Child(None, thought, tuple(found))]
+        return [Child(None, thought, tuple(found), call=reply.call)]
 
 
 def read_lessons(reply: str, known: Sequence[str]) -> list[str]:

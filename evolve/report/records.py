@@ -28,7 +28,8 @@ from evolve.types import (
 @dataclass(frozen=True, slots=True)
 class RecordLine:
     """One settled record. `step` is the number of the step that made it, by which `evolve model calls` shows its prompts. `about` is the record that a measurement measures, 0 for others; `case` is empty but for those on a case. `violation` is how
-    far the constraints are missed, 0 where they are met; `weaker`: it was evaluated under less isolation than the campaign's best; `tag` is the failure of integrity that its evaluator has seen, empty where there is none."""
+    far the constraints are missed, 0 where they are met; `weaker`: it was evaluated under less isolation than the campaign's best; `tag` is the failure of integrity that its evaluator has seen, empty where there is none. `call`, `refusal` and `resembles`
+    are those of the record: which call of the step its program was made of, and why it was screened."""
 
     name: str
     id: RecordId
@@ -57,6 +58,9 @@ class RecordLine:
     objectives: Mapping[str, float] = field(default_factory=dict)
     weaker: bool = False
     tag: str = ""
+    call: int = -1
+    refusal: str = ""
+    resembles: ProgramId | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +121,9 @@ def record_line(campaign: Campaign, event: Settled) -> RecordLine:
         objectives={line.name: line.value for line in objectives(campaign.task, evaluation.objectives)},
         weaker=campaign.state.reached.weaker(evaluation.isolation),
         tag=evaluation.tag,
+        call=origin.call,
+        refusal=record.refusal,
+        resembles=record.resembles,
     )
 
 

@@ -92,6 +92,9 @@ def _check_answer(make: Callable[[], Operator], program: Program, seed: int, ans
     unknown = {call.purpose for call in heard} - PURPOSES
     assert not unknown, f"it calls a model for {sorted(unknown)}, wanted one of {sorted(PURPOSES)}"
     _check_children(children, program)
+    answers = sum(call.samples for call in heard)
+    wrong = [child.call for child in children or () if child.call >= answers]
+    assert not wrong, f"a child names call {wrong}, and there were {answers}. Try: take `Reply.call`"
 
 
 def _check_children(children: Sequence[Child] | None, program: Program) -> None:

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -281,13 +282,15 @@ class Heard:
 
 class ScriptedModel:
     """Model that answers with the texts of a script, one after the other, whatever it is asked; an error among them is raised, where it was the
-    only answer to a prompt. When the script is at its end, every call fails. `heard` are its requests. Not thread-safe."""
+    only answer to a prompt. When the script is at its end, every call fails. `heard` are its requests; its answers are numbered from 0, as `Reply.call`
+    says. Not thread-safe."""
 
     def __init__(self, *script: Answer, context_tokens: int = 128_000, max_tokens: int = 16_384) -> None:
         self.context_tokens = context_tokens
         self.max_tokens = max_tokens
         self.heard: list[Heard] = []
         self._script = iter(script)
+        self._numbers = count()
 
     def caller(self, purpose: str) -> "RehearsedCaller":
         """Returns the caller that `Context.model` gives an operator."""
@@ -302,7 +305,8 @@ class ScriptedModel:
             if isinstance(answer, ModelError):
                 failure = answer
             else:
-                found.append(answer if isinstance(answer, Reply) else _reply(answer, heard.prompt))
+                reply = answer if isinstance(answer, Reply) else _reply(answer, heard.prompt)
+                found.append(replace(reply, call=next(self._numbers)))
         if not found:
             raise failure
         return found

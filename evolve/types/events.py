@@ -5,7 +5,7 @@ in their order."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import IntEnum
+from enum import IntEnum, StrEnum
 from typing import Any, Literal
 
 from evolve.types.codec import tag_union_member
@@ -38,6 +38,7 @@ __all__ = [
     "REJUDGED",
     "STAGNATION",
     "Record",
+    "RefusalCode",
     "Replied",
     "Ruled",
     "Selection",
@@ -75,7 +76,8 @@ class Origin:
     """Origin of a record. `step` is the number of its `Asked`; `index` counts the children of the step, of which there
     are `count`; parents and inspirations are record ids; a measurement's `about` is the record that it measures, on
     `case` where that is not what the search sees. A `note` is what an operator without programs wrote about its parents, whose child it is
-    not. `notes` are those of the selection."""
+    not. `notes` are those of the selection. `call` is the index, in its step, of the model's call whose answer it was made of (`Replied.index`); of
+    a repaired answer that of the repair; -1 where no model wrote it, or its operator does not say."""
 
     kind: OriginKind
     step: int
@@ -90,13 +92,43 @@ class Origin:
     why: str = ""
     case: str = ""
     notes: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    call: int = -1
+
+
+class RefusalCode(StrEnum):
+    """Codes of the engine's reasons not to evaluate a child, to count by. An answer that cannot be applied has its `EditKind`, and an operator may
+    have codes of its own."""
+
+    MODEL_FAILED = "model_failed"
+    """No model answered."""
+    UNAFFORDABLE = "unaffordable"
+    """The budget does not pay for the call."""
+    NOTHING = "nothing"
+    """The operator found nothing to change."""
+    NO_PROGRAM = "no_program"
+    """The child has no program, and its operator gave no code."""
+    SYNTAX_ERROR = "syntax_error"
+    """A changed Python file does not parse."""
+    PLUGIN_FAILED = "plugin_failed"
+    """A plugin broke."""
+    OUTSIDE = "outside"
+    """The program changes what it may not."""
+    NO_OP = "no_op"
+    """The program reads the same as a parent."""
+    SCREENED = "screened"
+    """A plugin's `screen_program` has a reason."""
+    DUPLICATE = "duplicate"
+    """The program reads the same as another one."""
+    NEAR = "near"
+    """The program is near to another one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
     """One settled proposal or measurement; `NAME/id` names it. Prompts, replies, feedback and artifacts are ids of stored texts;
     `thought`, an operator's one line or a model's hypothesis, is a text itself. `extras` are keyed by the name of the plugin that wrote them and alone
-    reads them."""
+    reads them. `refusal` is the code of the reason for which a proposal was screened (a `RefusalCode`, an `EditKind`, or an operator's own), empty for others and in
+    older logs; `resembles` is the program that a no-op or a duplicate equals and that a near one is near to."""
 
     id: RecordId
     origin: Origin
@@ -104,16 +136,21 @@ class Record:
     evaluation: Evaluation
     thought: str = ""
     extras: Mapping[str, Any] = field(default_factory=dict)
+    refusal: str = ""
+    resembles: ProgramId | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Child:
-    """Child that an operator makes of a selection; without a program, `thought` says why there is none. `lessons` are texts for the operators to come."""
+    """Child that an operator makes of a selection; without a program, `thought` says why there is none, and `refusal` in a code to count by, such as
+    an `EditKind`. `lessons` are texts for the operators to come. `call` is that of the reply that it was made of (`Reply.call`); -1 where it comes of none alone."""
 
     program: Program | None
     thought: str = ""
     lessons: tuple[str, ...] = ()
     extras: Mapping[str, Any] = field(default_factory=dict)
+    call: int = -1
+    refusal: str = ""
 
 
 @dataclass(frozen=True, slots=True)

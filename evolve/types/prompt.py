@@ -117,7 +117,8 @@ class Usage:
 class Reply:
     """An answer. `thinking` is what the model thought aloud, kept apart from `text`; `finish` is why it ended: "length" where it was cut
     off; `revision` the exact model that answered, where it says so; `seconds` from asking to the last byte, with `attempts` in all;
-    `retries` counts the requests among them that failed, by their causes."""
+    `retries` counts the requests among them that failed, by their causes. `call` is the index of the call in its step, for `Child.call`: the engine
+    sets it, and a model leaves it alone."""
 
     text: str
     thinking: str = ""
@@ -127,6 +128,7 @@ class Reply:
     seconds: float = 0.0
     attempts: int = 1
     retries: Mapping[str, int] = field(default_factory=dict)
+    call: int = -1
 
 
 def estimate_tokens(text: str) -> int:

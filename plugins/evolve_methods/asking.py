@@ -7,8 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from evolve import edits
-from evolve.edits import EditFailed, EditKind
+from evolve.edits import read_child
 from evolve.hookspecs import OperatorEntry
 from evolve.prompts import build, repair
 from evolve.protocols import Caller, Context
@@ -16,8 +15,6 @@ from evolve.types import PROPOSE, Child, ModelError, Program, Prompt, Reply, Sel
 
 REPAIR, NOTE = "repair", "reflect"
 """Purposes of calls, besides `PROPOSE`: `models.purposes` may name another model for each."""
-_FINAL = frozenset({EditKind.NO_OP, EditKind.CUT_OFF, EditKind.TOO_LARGE})
-"""Kinds of failure that another round does not repair."""
 PARENT = "## Program {{number}}\n\n{{status}} {{changeable}}\n\n{{program}}"
 """Template of the section `parent` where the program is not the one to change."""
 SEARCH = ("state", "lessons", "lineage", "ideas", "others", "parent", "feedback")
@@ -95,7 +92,7 @@ class Asker:
 
     def _read(self, reply: Reply, parent: Program, prompt: Prompt, context: Context) -> Child:
         """Returns the child of a reply, or of one more round where it cannot be used."""
-        child, repairable = _read_child(reply, parent, context)
+        child, repairable = read_child(reply, parent, context.task.new_files)
         # A reply of full length would leave no room in the context for the next one.
         if not repairable or estimate_tokens(reply.text) > prompt.max_tokens:
             return child
@@ -104,18 +101,8 @@ class Asker:
             second = context.model(REPAIR).complete(again)[0]
         except ModelError as error:
             # The other replies of the step were paid for, and the next call meets the same end.
-            return Child(None, f"{child.thought}\n\nThe repair failed: {error}")
-        return _read_child(second, parent, context)[0]
-
-
-def _read_child(reply: Reply, parent: Program, context: Context) -> tuple[Child, bool]:
-    """Returns the child of a reply, and whether it has no program for a reason that another round may repair, which is its thought."""
-    try:
-        found = edits.read(reply.text, parent, new_files=context.task.new_files, finish=reply.finish)
-    except EditFailed as error:
-        return Child(None, str(error)), error.kind not in _FINAL and reply.finish != "refused"
-    fault = edits.find_syntax_error(found.program, parent)
-    return (Child(None, fault), True) if fault else (Child(found.program, found.thought), False)
+            return replace(child, thought=f"{child.thought}\n\nThe repair failed: {error}")
+        return read_child(second, parent, context.task.new_files)[0]
 
 
 Writer = Callable[[Asker, Selection, Context], Sequence[Child]]

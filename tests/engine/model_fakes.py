@@ -91,14 +91,14 @@ class Writes:
 
     def _child(self, text: str, prompt: Prompt, reply: Reply, context: Context) -> Child:
         with suppress(ValueError):
-            return Child(_with_number(text, reply.text), reply.text)
+            return Child(_with_number(text, reply.text), reply.text, call=reply.call)
         (again,) = context.model("repair").complete(
             prompt.continue_with(reply.text, [Section("complaint", "no number")])
         )
         try:
-            return Child(_with_number(text, again.text), again.text)
+            return Child(_with_number(text, again.text), again.text, call=again.call)
         except ValueError:
-            return Child(None, f"no number in {again.text!r}")
+            return Child(None, f"no number in {again.text!r}", call=again.call, refusal="no_number")
 
 
 def _with_number(text: str, reply: str) -> Program:

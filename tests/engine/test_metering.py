@@ -125,7 +125,7 @@ def test_no_answer_is_an_error() -> None:
 @pytest.mark.parametrize("error", [ModelGone("gone"), Unaffordable("too dear")])
 def test_answers_that_were_paid_for_are_used_whatever_ends_the_others(error: ModelError) -> None:
     """Without any, the engine is told."""
-    assert caller(ScriptedModel([Reply("a")], error)).complete(PROMPT, 2) == [Reply("a")]
+    assert caller(ScriptedModel([Reply("a")], error)).complete(PROMPT, 2) == [Reply("a", call=0)]
     with pytest.raises(type(error)):
         caller(ScriptedModel(error)).complete(PROMPT, 2)
 
@@ -135,8 +135,8 @@ def test_answers_of_the_log_come_first() -> None:
     models.texts = {"one": "old", "two": "hm"}
     known = {0: Call("fast", reply="one", thinking="two", finish="stop", prompt_tokens=9, exact=True, seconds=2.0)}
     assert caller(model, known, models).complete(PROMPT, 2) == [
-        Reply("old", "hm", "stop", Usage(9, exact=True), seconds=2.0),
-        Reply("new"),
+        Reply("old", "hm", "stop", Usage(9, exact=True), seconds=2.0, call=0),
+        Reply("new", call=1),
     ]
     assert len(model.prompts) == 1
 
@@ -147,7 +147,7 @@ def test_an_empty_answer_of_the_log_is_empty_again() -> None:
     caller(ScriptedModel([Reply("", finish="refused")]), models=models).complete(PROMPT)
     (told,) = models.told
     assert told.event.call.reply not in told.texts
-    assert caller(ScriptedModel(), {0: told.event.call}).complete(PROMPT) == [Reply("", finish="refused")]
+    assert caller(ScriptedModel(), {0: told.event.call}).complete(PROMPT) == [Reply("", finish="refused", call=0)]
 
 
 def test_a_failure_of_the_log_is_a_failure_again() -> None:

@@ -3,7 +3,8 @@
 import pytest
 from screening_fakes import LINES, Oracle, long_task, text
 
-from evolve.types import EditError, ModelDown, ModelError, ModelGone, Unaffordable
+from evolve.edits import EditFailed, EditKind
+from evolve.types import Child, EditError, ModelDown, ModelError, ModelGone, Program, Unaffordable
 
 
 @pytest.fixture
@@ -104,9 +105,9 @@ def test_two_that_are_under_way_are_compared_with_each_other(scene):
     """Near ones in their threads, and equal ones when they settle, too."""
     one = scene.draft(both("c", "d"))
     _, (other,) = scene.draft(both("c", "e"))
-    assert other.refusal.startswith("not novel: it is near to a program that is being evaluated")
+    assert other.refusal.why.startswith("not novel: it is near to a program that is being evaluated")
     tuned = [scene.draft(text({7: number})) for number in ("1.5", "1.5", "1.5 ")]
-    assert [draft.refusal for _, (draft,) in tuned] == ["", "", ""]
+    assert [draft.refusal for _, (draft,) in tuned] == [None, None, None]
     scene.settle(*one)
     reasons = [scene.reason(record) for step in tuned for record in scene.settle(*step)]
     assert reasons == ["", "duplicate of program 3", "duplicate of program 3 (but for spacing and comments)"]
@@ -318,3 +319,40 @@ def test_a_model_that_is_gone_is_no_fault_of_the_proposal(scene, error):
     """The step waits for a later run."""
     with pytest.raises(type(error), match=str(error)):
         scene.draft(error=error)
+
+
+EXTRA = Child(Program({"seed.py": text({9: "c"}), "more.py": ""}))
+
+
+@pytest.mark.parametrize(
+    ("proposed", "code"),
+    [
+        (text({}) + "# more\n", "no_op"),
+        (both("c", "d") + "# why\n", "duplicate"),
+        (both("c", "e"), "near"),
+        ([EXTRA], "outside"),
+        ([Child(None, "I cannot")], "no_program"),
+        ([Child(None, "I cannot", refusal="lost_heart")], "lost_heart"),
+        (EditFailed(EditKind.NO_EDIT, "there is none"), "no_edit"),
+        (EditError("no number"), "nothing"),
+        (ModelError("no answer"), "model_failed"),
+        (ZeroDivisionError("oops"), "plugin_failed"),
+        ([Child(None, "I cannot", refusal="Lost heart!")], "plugin_failed"),
+        ([Child(None, "I cannot", call=-2)], "plugin_failed"),
+    ],
+)
+def test_every_reason_has_its_code(scene, proposed, code):
+    """A duplicate, a near one and a no-op say which program they resemble."""
+    assert scene.step(both("c", "d")) == [""]
+    step = scene.draft(proposed) if isinstance(proposed, str) else scene.draft(error=proposed)
+    (number,) = scene.settle(*step)
+    record = scene.campaign.log.settled(number).record
+    resembles = {"no_op": 1, "duplicate": 2, "near": 2}.get(code, 0)
+    assert (record.refusal, scene.campaign.log.first_record(record.resembles or "")) == (code, resembles)
+
+
+def test_what_a_plugin_screens_has_its_code(scene, monkeypatch):
+    """Whatever it says."""
+    monkeypatch.setattr(type(scene.campaign.plugins), "screen", lambda *_: "mine: it is too long")
+    (number,) = scene.settle(*scene.draft(both("c", "d")))
+    assert scene.campaign.log.settled(number).record.refusal == "screened"

@@ -54,6 +54,18 @@ def test_the_views_of_calls_take_the_place_of_older_ones(path: Path) -> None:
         assert connection.execute("SELECT id FROM records").fetchall() == [(1,)]
 
 
+def test_a_log_that_lacks_columns_for_people_alone_is_read(path: Path) -> None:
+    """What it holds is the same; opened for writing, it gets them."""
+    older_log(path, before="0005_refusals")
+    before = path.read_bytes()
+    with Log.open(path, readonly=True) as log:
+        assert log.settled(1) == settled(1, fitness=1.0)
+    assert path.read_bytes() == before
+    Log.open(path).close()
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("SELECT refusal, call FROM records").fetchall() == [("", -1)]
+
+
 def test_an_older_log_is_not_migrated_by_a_reader(path: Path) -> None:
     """A reader changes nothing and says what to do."""
     older_log(path)

@@ -5,11 +5,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from store_samples import append, asked, program, replied, settled
+from store_samples import NOWHERE, append, asked, program, replied, settled
 
 from evolve.log import Log
 from evolve.log.views import VIEWS
-from evolve.types import Call, Insertion, Placement, Replied, Ruled
+from evolve.types import (
+    Call,
+    Evaluation,
+    Insertion,
+    Origin,
+    Outcome,
+    Placement,
+    Record,
+    Replied,
+    Ruled,
+    Settled,
+)
 from tests.pages import read_chapter
 
 NEW, IMPROVED = Insertion.NEW, Insertion.IMPROVED
@@ -117,6 +128,16 @@ def test_the_texts_of_a_call_are_found_by_their_ids(campaign: Path) -> None:
     assert query(campaign, f"SELECT {columns} FROM calls WHERE step = 4") == [
         ("repair", '{"temperature":0.5}', "[]", "r", 3, "x", "y", "length", 2)
     ]
+
+
+def test_a_record_says_which_call_wrote_it_and_why_it_was_screened(campaign: Path) -> None:
+    """Others have neither."""
+    origin = Origin("proposal", 6, operator="diff", model="small", call=2)
+    screened = Evaluation(Outcome.SCREENED)
+    with Log.open(campaign) as log:
+        append(log, Settled(Record(6, origin, None, screened, refusal="near", resembles=program(1).id), NOWHERE))
+    rows = query(campaign, "SELECT call, refusal, resembles FROM records WHERE id >= 5")
+    assert rows == [(-1, "", None), (2, "near", program(1).id)]
 
 
 def test_lineage(campaign: Path) -> None:

@@ -78,7 +78,7 @@ def test_it_keeps_the_promises_of_an_operator_that_needs_a_model(
 def test_rewrite_asks_for_whole_files() -> None:
     assert "Then each file that changes, whole" in asked(ProgramWriter("rewrite", WritingSettings()))
     children, _ = proposed(ProgramWriter("rewrite", WritingSettings()), FILE)
-    assert children == [Child(REWRITTEN, "Larger steps go farther.")]
+    assert children == [Child(REWRITTEN, "Larger steps go farther.", call=0)]
 
 
 def test_crossover_shows_both_parents_and_changes_the_first() -> None:
@@ -147,7 +147,7 @@ def rewrite(samples: int = 1, repair: int = 1) -> ProgramWriter:
 
 def test_a_reply_that_can_be_used_is_a_child_with_its_hypothesis() -> None:
     children, model = proposed(rewrite(), EDIT)
-    assert children == [Child(EDITED, THOUGHT)]
+    assert children == [Child(EDITED, THOUGHT, call=0)]
     assert purposes(model) == ["propose"]
 
 
@@ -158,7 +158,7 @@ def test_a_reply_that_cannot_be_used_goes_back_with_the_reason_and_the_answer_is
     reply: str, words: str
 ) -> None:
     children, model = proposed(rewrite(), reply, EDIT)
-    assert children == [Child(EDITED, THOUGHT)]
+    assert children == [Child(EDITED, THOUGHT, call=1)]
     assert purposes(model) == ["propose", "repair"]
     first, again = model.heard[0].prompt, model.heard[1].prompt
     assert again.messages[: len(first.messages)] == first.messages
@@ -170,14 +170,14 @@ def test_a_reply_that_cannot_be_used_goes_back_with_the_reason_and_the_answer_is
 
 def test_what_the_repair_does_not_mend_is_a_child_without_a_program_that_says_why() -> None:
     (child,), model = proposed(rewrite(), LOST_EDIT, BROKEN_EDIT)
-    assert child.program is None
+    assert (child.program, child.call, child.refusal) == (None, 1, "syntax_error")
     assert "does not parse" in child.thought
     assert purposes(model) == ["propose", "repair"]
 
 
 def test_without_a_repair_round_the_reason_is_the_child() -> None:
     (child,), model = proposed(rewrite(repair=0), LOST_EDIT)
-    assert child.program is None
+    assert (child.program, child.call, child.refusal) == (None, 0, "not_found")
     assert "size = 0.75" in child.thought
     assert purposes(model) == ["propose"]
 
@@ -204,13 +204,14 @@ def test_a_refusal_by_the_server_a_no_op_a_cut_reply_and_an_endless_one_do_not_g
 def test_each_of_several_samples_has_its_own_child_and_its_own_repair() -> None:
     children, model = proposed(rewrite(samples=3), EDIT, LOST_EDIT, BROKEN_EDIT, OTHER_EDIT, LOST_EDIT)
     assert [child.program for child in children] == [EDITED, OTHER_EDITED, None]
+    assert [child.call for child in children] == [0, 3, 4]
     assert purposes(model) == ["propose", "repair", "repair"]
     assert [heard.samples for heard in model.heard] == [3, 1, 1]
 
 
 def test_samples_that_came_are_used_where_others_failed() -> None:
     children, _ = proposed(rewrite(samples=2), ModelError("it broke off"), EDIT)
-    assert children == [Child(EDITED, THOUGHT)]
+    assert children == [Child(EDITED, THOUGHT, call=0)]
 
 
 @pytest.mark.parametrize("error", [ModelError("empty"), ModelDown("refused"), ModelGone("401"), Unaffordable("spent")])
@@ -224,7 +225,7 @@ def test_a_step_without_any_answer_ends_with_the_models_error(error: ModelError)
 )
 def test_a_repair_that_fails_leaves_the_reason_of_the_first_reply(error: ModelError) -> None:
     (child,), _ = proposed(rewrite(), LOST_EDIT, error)
-    assert child.program is None
+    assert (child.program, child.call, child.refusal) == (None, 0, "not_found")
     assert "size = 0.75" in child.thought
     assert str(error) in child.thought
 
@@ -272,24 +273,26 @@ def reflected(model: ScriptedModel, *known: str, most: int = 5) -> list[Child]:
 
 def test_the_items_of_the_reply_are_lessons_and_there_is_no_program() -> None:
     model = ScriptedModel("- Sort first.\n- Large steps\n  overshoot the end.\n")
-    assert reflected(model) == [Child(None, "it wrote 2 lessons", ("Sort first.", "Large steps overshoot the end."))]
+    assert reflected(model) == [
+        Child(None, "it wrote 2 lessons", ("Sort first.", "Large steps overshoot the end."), call=0)
+    ]
     assert [heard.purpose for heard in model.heard] == ["reflect"]
     assert "at most 5" in model.heard[0].prompt.messages[-1].text
 
 
 def test_no_more_lessons_than_are_wanted_are_written() -> None:
     (child,) = reflected(ScriptedModel("- one\n- two\n- three"), most=2)
-    assert child == Child(None, "it wrote 2 lessons", ("one", "two"))
+    assert child == Child(None, "it wrote 2 lessons", ("one", "two"), call=0)
 
 
 def test_what_is_known_is_not_written_again() -> None:
     (child,) = reflected(ScriptedModel("- Sort first!\n- sort later"), "sort first")
-    assert child == Child(None, "it wrote 1 lesson", ("sort later",))
+    assert child == Child(None, "it wrote 1 lesson", ("sort later",), call=0)
 
 
 @pytest.mark.parametrize("reply", ["", "I see nothing to learn.", "-\n- \n"])
 def test_a_reply_without_a_list_has_no_lesson(reply: str) -> None:
-    assert reflected(ScriptedModel(reply)) == [Child(None, "its reply has no new lesson")]
+    assert reflected(ScriptedModel(reply)) == [Child(None, "its reply has no new lesson", call=0)]
 
 
 def test_a_call_that_fails_is_the_models_error() -> None:
