@@ -1,21 +1,26 @@
-"""`evolve program export`, `verify` and `publish`.
+"""`evolve program export`, `verify` and `publish`, and `evolve campaign export`.
 
 Nothing of an export runs before its hashes were checked, and a stranger's evaluator never without `--trust`; exit code 0 says that everything agrees."""
 
+import json
+import math
+from collections.abc import Iterable
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
 import click
 
-from evolve.campaign import workspace
+from evolve.campaign import Campaign, workspace
 from evolve.commands import (
     CELL,
+    atomic_write,
     brief,
     choose_isolation,
     emit,
     facts,
     json_option,
+    load_plugins,
     load_task,
     one_line,
     open_program,
@@ -25,6 +30,7 @@ from evolve.commands import (
     table,
 )
 from evolve.types import ConfigError, Task
+from evolve_publish.answers import FORMATS, Row, collect_answers, format_left_out
 from evolve_publish.archive import check_index, check_place, find_published, publish, renew_pages, write_index
 from evolve_publish.claims import Claims, read_claims
 from evolve_publish.export import Export, export_program
@@ -101,6 +107,61 @@ def _show_export(export: Export, folder: Path, *, published: bool = False, new: 
 def _format_value(claims: Claims) -> str:
     # Every command writes an error in ASCII; pages have the sign itself.
     return format_value(claims).replace("±", "+-")
+
+
+@click.command("export")
+@click.argument("name", required=False)
+@click.option(
+    "--rl",
+    "target",
+    required=True,
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write the answers of models, each with its prompt and its reward, as JSON Lines.",
+)
+@click.option(
+    "--format", "form", type=click.Choice(list(FORMATS)), default="groups", show_default=True, help="What a row is."
+)
+@click.option(
+    "--failed",
+    type=float,
+    metavar="VALUE",
+    help="Reward where the program failed or was not evaluated.  [default: no row]",
+)
+@json_option
+def export_answers(name: str | None, target: Path, form: str, failed: float | None, as_json: bool) -> None:
+    """Write the answers of a campaign's models with what their programs were evaluated to, to train models on."""
+    if failed is not None and not math.isfinite(failed):
+        raise ConfigError(f"a reward is a finite number, got --failed {failed}. Try: the least fitness that you expect")
+    with Campaign.open(name, load_plugins(), workspace()) as campaign:
+        answers = collect_answers(campaign, failed)
+        rows = _write_rows(target, FORMATS[form](campaign, answers))
+    if as_json:
+        emit({"file": str(target), "format": form, "rows": rows, "left_out": answers.left_out})
+        return
+    left = format_left_out(answers.left_out)
+    say(f"{rows:,} rows ({form})  {target}" + (f"\nrecords without a row: {left}" if left else ""))
+
+
+def _write_rows(target: Path, rows: Iterable[Row]) -> int:
+    """Writes rows as JSON Lines and returns how many there are; raises `ConfigError` where there is none, and leaves what is there."""
+    count = 0
+    try:
+        # A half of a surrogate pair, which an answer may hold, is no UTF-8.
+        with atomic_write(target, replace=True) as made, made.open("w", encoding="utf-8", errors="replace") as file:
+            for row in rows:
+                count += 1
+                file.write(f"{json.dumps(row, ensure_ascii=False, allow_nan=False)}\n")
+            if not count:
+                raise ConfigError(
+                    "no two answers to equal prompts have different rewards, so there is no preference. "
+                    "Try: --format sft, or a campaign that asks for several answers (operators.settings.NAME.samples)"
+                )
+    except OSError as error:
+        raise ConfigError(
+            f"the rows cannot be written to {str(target)!r}: {error.strerror}. Try: name another file"
+        ) from error
+    return count
 
 
 @click.command("verify")
