@@ -3,6 +3,7 @@
 import pytest
 from screening_fakes import LINES, Oracle, long_task, text
 
+from evolve import report, wording
 from evolve.edits import EditFailed, EditKind
 from evolve.types import Child, EditError, ModelDown, ModelError, ModelGone, Program, Unaffordable
 
@@ -346,7 +347,9 @@ def test_every_reason_has_its_code(scene, proposed, code):
     assert scene.step(both("c", "d")) == [""]
     step = scene.draft(proposed) if isinstance(proposed, str) else scene.draft(error=proposed)
     (number,) = scene.settle(*step)
-    record = scene.campaign.log.settled(number).record
+    event = scene.campaign.log.settled(number)
+    record = event.record
+    assert wording.outcome(report.record_line(scene.campaign, event)) == f"screened: {code}"
     resembles = {"no_op": 1, "duplicate": 2, "near": 2}.get(code, 0)
     assert (record.refusal, scene.campaign.log.first_record(record.resembles or "")) == (code, resembles)
 
