@@ -69,7 +69,7 @@ class Fingerprint:
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class Rejection:
     """Reason why a child is not evaluated: its code, what it says, and the program that the child equals or is near to. A note, which is never
     evaluated, has no code."""
 
@@ -86,13 +86,13 @@ class Draft:
     count: int
     child: Child
     signature: str = ""
-    refusal: Refusal | None = None
+    refusal: Rejection | None = None
     fingerprint: Fingerprint = field(default_factory=Fingerprint)
 
 
 def refuse(code: str, why: str) -> Draft:
     """Returns the draft of a step that has no child."""
-    return Draft(0, 1, Child(None), refusal=Refusal(code, why))
+    return Draft(0, 1, Child(None), refusal=Rejection(code, why))
 
 
 def proposal_origin(plugins: Plugins, asked: Asked, draft: Draft) -> Origin:
@@ -202,7 +202,7 @@ class Proposer:
         if program is None:
             makes_notes = self._campaign.traits(family.selection.operator).makes_notes
             code = draft.child.refusal or ("" if makes_notes else RefusalCode.NO_PROGRAM)
-            return replace(draft, refusal=Refusal(code, draft.child.thought or "there is no program in it"))
+            return replace(draft, refusal=Rejection(code, draft.child.thought or "there is no program in it"))
         signature = novelty.signature(program)
         refusal = screening.refuse(program, signature, family) or screening.find_duplicate(program, signature, siblings)
         if refusal:
@@ -265,29 +265,29 @@ class Screening:
         self._asks_model = "novelty" in campaign.settings.models.purposes
         self.neighbours = Neighbours(campaign)
 
-    def refuse(self, program: Program, signature: str, family: Family) -> Refusal | None:
+    def refuse(self, program: Program, signature: str, family: Family) -> Rejection | None:
         """Returns the reason of the task or of a plugin against a child."""
         if outside := changes.refusal(self._task, program):
-            return Refusal(RefusalCode.OUTSIDE, outside)
+            return Rejection(RefusalCode.OUTSIDE, outside)
         why = self._plugins.screen(self._task, program, family.parents)
         if not why:
             return None
         # Whichever plugin says it: a child that reads the same as a parent is a no-op.
         same = next((parent.id for parent in family.parents if novelty.signature(parent) == signature), None)
-        return Refusal(RefusalCode.NO_OP if same else RefusalCode.SCREENED, why, same)
+        return Rejection(RefusalCode.NO_OP if same else RefusalCode.SCREENED, why, same)
 
     def find_duplicate(
         self, program: Program, signature: str, siblings: Mapping[str, ProgramId] | None = None
-    ) -> Refusal | None:
+    ) -> Rejection | None:
         """Returns the reason against a program that was proposed before, as it is or but for spacing and comments."""
         known = self._signatures.get(signature) or (siblings or {}).get(signature)
         if known is None:
             return None
         alike = "" if known == program.id else " (but for spacing and comments)"
         why = f"duplicate of {self.neighbours.describe(known)[0]}{alike}"
-        return Refusal(RefusalCode.DUPLICATE, why, known)
+        return Rejection(RefusalCode.DUPLICATE, why, known)
 
-    def fingerprint(self, program: Program, family: Family) -> tuple[Fingerprint, Refusal | None]:
+    def fingerprint(self, program: Program, family: Family) -> tuple[Fingerprint, Rejection | None]:
         """Returns a child's fingerprint, and the reason where it is too near to another program of its island; where it is not, it is
         added to the neighbours."""
         found, refusal = Fingerprint(self.neighbours.sketch(program)), None
@@ -324,13 +324,13 @@ class Screening:
             return None
         return near.key, f"with a cosine of {near.cosine:.4g}, and less than {index.wanted:g} is wanted"
 
-    def _reject_near(self, near: tuple[str, str] | None, program: Program, family: Family) -> Refusal | None:
+    def _reject_near(self, near: tuple[str, str] | None, program: Program, family: Family) -> Rejection | None:
         """Returns the reason that a neighbour is, unless the novelty model finds the child different from it."""
         if near is None or near[0] in self._state.hurried:
             return None
         key, how = near
         name, older = self.neighbours.describe(key)
-        refusal = Refusal(RefusalCode.NEAR, f"not novel: it is near to {name}, {how}", ProgramId(key))
+        refusal = Rejection(RefusalCode.NEAR, f"not novel: it is near to {name}, {how}", ProgramId(key))
         if not self._asks_model or older is None:
             return refusal
         try:

@@ -13,7 +13,7 @@ from evolve.campaign.descriptors import Descriptors
 from evolve.campaign.state import BOUND, INTEGRITY, NOISE
 from evolve.engine.metering import Answered
 from evolve.engine.outage import Outage, may_retry
-from evolve.engine.proposals import Draft, Fingerprint, Refusal, Screening, Work, proposal_origin
+from evolve.engine.proposals import Draft, Fingerprint, Rejection, Screening, Work, proposal_origin
 from evolve.evaluation import Report, decode_report
 from evolve.sandbox.output import quoted, readable
 from evolve.statistics import noise_floor
@@ -192,13 +192,13 @@ class Recorder:
             self.signatures[draft.signature] = draft.child.program.id
             yield draft
 
-    def _find_duplicate(self, draft: Draft) -> Refusal | None:
+    def _find_duplicate(self, draft: Draft) -> Rejection | None:
         # It, or one that reads the same, may have been proposed since the draft was screened.
         if draft.child.program is None:
             return None
         return self.screening.find_duplicate(draft.child.program, draft.signature)
 
-    def _refuse(self, origin: Origin, draft: Draft, refusal: Refusal) -> Settled:
+    def _refuse(self, origin: Origin, draft: Draft, refusal: Rejection) -> Settled:
         self._plugin_failures = self._plugin_failures + 1 if refusal.code == RefusalCode.PLUGIN_FAILED else 0
         if self._plugin_failures == PLUGIN_FAILURES:
             self.failure = PluginError(f"{PLUGIN_FAILURES} proposals in a row failed, the last because {refusal.why}")
@@ -268,7 +268,7 @@ class Recorder:
         program: ProgramId | None,
         evaluation: Evaluation,
         child: Child,
-        refusal: Refusal | None = None,
+        refusal: Rejection | None = None,
     ) -> Settled:
         number = len(self._state.columns.programs) + 1
         record = Record(number, origin, program, evaluation, child.thought, child.extras)
@@ -288,7 +288,7 @@ def _check_call(draft: Draft, replies: Mapping[int, Call]) -> Draft:
     if call < 0 or (call in replies and not replies[call].error):
         return draft
     why = f"its operator names call {call}, of which its step has no answer. Try: mend it, to take `Reply.call`"
-    return replace(draft, child=replace(draft.child, call=-1), refusal=Refusal(RefusalCode.PLUGIN_FAILED, why))
+    return replace(draft, child=replace(draft.child, call=-1), refusal=Rejection(RefusalCode.PLUGIN_FAILED, why))
 
 
 def read_signatures(campaign: Campaign) -> dict[str, ProgramId]:

@@ -20,7 +20,7 @@ SURE = 3.0
 
 
 @dataclass(frozen=True, slots=True)
-class CaseResult:
+class CaseSuccess:
     """A success on one case."""
 
     case: Case
@@ -29,7 +29,7 @@ class CaseResult:
 
 def evaluate_cases(task: Task, job: Job, evaluate: Callable[[Case], Evaluation]) -> Evaluation:
     """Evaluates case after case until one fails, the program is stopped, or none is left; returns one evaluation with what was found on each."""
-    results: list[CaseResult] = []
+    results: list[CaseSuccess] = []
     for case in _order(task.cases, job):
         found = evaluate(case)
         if found.outcome is Outcome.OK and found.cases:
@@ -40,7 +40,7 @@ def evaluate_cases(task: Task, job: Job, evaluate: Callable[[Case], Evaluation])
         if found.outcome is not Outcome.OK:
             told = f"Case {case.name!r}: {found.feedback}"
             return replace(found, feedback=told, cases=_scores(results))
-        results.append(CaseResult(case, found))
+        results.append(CaseSuccess(case, found))
         reason = _find_reason_to_stop(task, job, results)
         if reason:
             feedback = f"{reason}\n\n{_join_feedback(results)}".strip()
@@ -57,7 +57,7 @@ def _draw(job: str, case: str) -> bytes:
     return hashlib.sha256(f"{job}/{case}".encode()).digest()
 
 
-def _find_reason_to_stop(task: Task, job: Job, results: Sequence[CaseResult]) -> str:
+def _find_reason_to_stop(task: Task, job: Job, results: Sequence[CaseSuccess]) -> str:
     known = [one for one in results if one.case.name in job.rival]
     if not known or len(results) == len(task.cases):
         return ""
@@ -72,7 +72,7 @@ def _find_reason_to_stop(task: Task, job: Job, results: Sequence[CaseResult]) ->
     return ""
 
 
-def _gain(task: Task, rival: Mapping[str, float], result: CaseResult) -> float:
+def _gain(task: Task, rival: Mapping[str, float], result: CaseSuccess) -> float:
     assert result.evaluation.fitness is not None, "a success has a fitness"
     return task.fitness.inside(result.evaluation.fitness) - rival[result.case.name]
 
@@ -87,17 +87,17 @@ def _mean_and_error(values: Sequence[float], weights: Sequence[float]) -> tuple[
     return mean, math.sqrt(spread * count / (count - 1)) / total
 
 
-def _scores(results: Sequence[CaseResult]) -> dict[str, float]:
+def _scores(results: Sequence[CaseSuccess]) -> dict[str, float]:
     return {one.case.name: one.evaluation.fitness for one in results if one.evaluation.fitness is not None}
 
 
-def _join_feedback(results: Sequence[CaseResult]) -> str:
+def _join_feedback(results: Sequence[CaseSuccess]) -> str:
     return "\n\n".join(
         f"Case {one.case.name!r}: {one.evaluation.feedback}" for one in results if one.evaluation.feedback
     )
 
 
-def _combine(results: Sequence[CaseResult]) -> Evaluation:
+def _combine(results: Sequence[CaseSuccess]) -> Evaluation:
     """Returns the weighted means of the numbers that all cases have; artifacts are named after their cases."""
     found = [one.evaluation for one in results]
     weights = [one.case.weight for one in results]

@@ -25,7 +25,7 @@ from evolve.hookspecs import PresetEntry, StrategyEntry
 from evolve.protocols import View
 from evolve.types import Asked, Event, Propose, RecordId, Ruled, Selection, Settled, TaskChanged, Wait
 from evolve_methods.choices import Proposer
-from evolve_methods.lineage import Lineage, Node
+from evolve_methods.lineage import Lineage, LineageNode
 
 TIES = 32
 """Programs that a case keeps of those that are equally good on it."""
@@ -84,7 +84,7 @@ class Gepa:
     def __init__(self, settings: GepaSettings, operators: Sequence[str]) -> None:
         self._settings = settings
         self._proposer = Proposer(operators, settings.inspirations, shares={_MERGE: 0.0})
-        self._lineage = Lineage[Node](Node)
+        self._lineage = Lineage[LineageNode](LineageNode)
         self._begin()
 
     def _begin(self) -> None:

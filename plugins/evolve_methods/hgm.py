@@ -36,7 +36,7 @@ from evolve.types import (
     Wait,
 )
 from evolve_methods.choices import Proposer
-from evolve_methods.lineage import Lineage, Node, Worth, measure_worth
+from evolve_methods.lineage import Lineage, LineageNode, Worth, measure_worth
 
 WHY = "clade"
 """Reason of the measurements."""
@@ -76,7 +76,7 @@ class Tally:
 
 
 @dataclass(slots=True, eq=False)
-class HgmNode(Node):
+class HgmNode(LineageNode):
     """A program with its own outcomes, those of its clade, the failures that were made of it, and the sum of its later measurements."""
 
     own: Tally = field(default_factory=Tally)

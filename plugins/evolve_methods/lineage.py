@@ -22,7 +22,7 @@ def measure_worth(evaluation: Evaluation) -> Worth | None:
 
 
 @dataclass(slots=True, eq=False)
-class Node:
+class LineageNode:
     """A program that succeeded, with the worth of its first evaluation."""
 
     record: RecordId
@@ -41,7 +41,7 @@ class Node:
             node = node.parent
 
 
-N = TypeVar("N", bound=Node)
+N = TypeVar("N", bound=LineageNode)
 
 
 class Lineage(Generic[N]):

@@ -115,7 +115,7 @@ class Attempt:
     worth: Worth = NO_WORTH
 
 
-class Plan:
+class PlanStrategy:
     """Strategy whose state is a fold over the events: scores and `weights` of records, and plans by the step that they wait for."""
 
     def __init__(self, settings: PlanSettings, operators: Sequence[str]) -> None:
@@ -297,8 +297,8 @@ def summarise_plan(asker: Asker, selection: Selection, context: Context) -> Sequ
     return [Child(None, "it wrote a summary", (lesson,))]
 
 
-def _make(settings: Mapping[str, Any], operators: Sequence[str]) -> Plan:
-    return Plan(PlanSettings(**settings), operators)
+def _make(settings: Mapping[str, Any], operators: Sequence[str]) -> PlanStrategy:
+    return PlanStrategy(PlanSettings(**settings), operators)
 
 
 ENTRIES = (

@@ -32,7 +32,7 @@ from evolve.hookspecs import PresetEntry, StrategyEntry
 from evolve.protocols import View
 from evolve.types import Asked, Event, Propose, Ruled, TaskChanged, Wait
 from evolve_methods.choices import Proposer
-from evolve_methods.lineage import Lineage, Node, Worth
+from evolve_methods.lineage import Lineage, LineageNode, Worth
 
 
 class PuctSettings(BaseModel):
@@ -51,7 +51,7 @@ class PuctSettings(BaseModel):
 
 
 @dataclass(slots=True, eq=False)
-class PuctNode(Node):
+class PuctNode(LineageNode):
     """A program with what was made of it: the best of its descendants, and the proposals that began from it or from one of them."""
 
     best: Worth | None = None

@@ -24,8 +24,8 @@ from evolve_methods.plan import (
     FOLLOW,
     SUMMARISE,
     WRITE,
-    Plan,
     PlanSettings,
+    PlanStrategy,
     find_temperature,
 )
 
@@ -34,17 +34,17 @@ REPLY = "Hypothesis: The largest come first.\n\n```seed.py\ndef pack(items):\n  
 TEXT = "Sort by weight.\nThen pack."
 
 
-def make(**settings: Any) -> Plan:
-    return Plan(PlanSettings(**settings), tuple(OPERATORS))
+def make(**settings: Any) -> PlanStrategy:
+    return PlanStrategy(PlanSettings(**settings), tuple(OPERATORS))
 
 
-def ask(strategy: Plan, campaign: Rehearsal, step: int = 1) -> Selection:
+def ask(strategy: PlanStrategy, campaign: Rehearsal, step: int = 1) -> Selection:
     action = strategy.ask(campaign, campaign.rng(step))
     assert isinstance(action, Propose)
     return action.selection
 
 
-def asked_in(strategy: Plan) -> Selection:
+def asked_in(strategy: PlanStrategy) -> Selection:
     """What it asks next in a campaign that has settled a seed and two children of it."""
     rehearsal = opened(OPERATORS)
     for _ in range(4):
@@ -63,7 +63,7 @@ def planned(text: str = TEXT, **settings: Any) -> Campaign:
 
 def follow(campaign: Campaign, *fitness: float | None) -> Selection:
     """The next selection, whose children get these values."""
-    assert isinstance(campaign.strategy, Plan)
+    assert isinstance(campaign.strategy, PlanStrategy)
     selection = asked_in(campaign.strategy)
     step = campaign.ask(selection)
     for value in fitness:
@@ -72,11 +72,11 @@ def follow(campaign: Campaign, *fitness: float | None) -> Selection:
 
 
 def test_it_keeps_the_promises_of_a_strategy() -> None:
-    check_strategy(lambda operators: Plan(PlanSettings(), operators), 300, OPERATORS)
+    check_strategy(lambda operators: PlanStrategy(PlanSettings(), operators), 300, OPERATORS)
 
 
 def test_it_keeps_them_with_other_operators() -> None:
-    check_strategy(lambda operators: Plan(PlanSettings(), operators))
+    check_strategy(lambda operators: PlanStrategy(PlanSettings(), operators))
 
 
 def test_a_plan_comes_first_then_its_program_then_a_summary() -> None:
@@ -225,7 +225,7 @@ def test_a_newer_version_of_the_task_begins_anew() -> None:
 
 
 def test_operators_that_all_want_a_failure_are_refused() -> None:
-    rehearsal, strategy = opened({"fix": Traits(takes_failures=True)}), Plan(PlanSettings(), ("fix",))
+    rehearsal, strategy = opened({"fix": Traits(takes_failures=True)}), PlanStrategy(PlanSettings(), ("fix",))
     tell_all(strategy, rehearsal.events)
     with pytest.raises(ConfigError, match="no operator makes a program"):
         strategy.ask(rehearsal, rehearsal.rng(1))
