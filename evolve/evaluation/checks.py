@@ -11,6 +11,8 @@ from typing import Any, get_args
 
 from evolve.types import Evaluation, Outcome, Task, Trust
 
+LARGEST = 1e100
+"""Largest number of an evaluation: sums and squares of such numbers are finite, here and wherever the log is read."""
 TAG = 80
 """Characters of a tag that are kept, on one line."""
 
@@ -100,7 +102,7 @@ def _numbers(what: str, values: Mapping[str, Any]) -> dict[str, float]:
 
 
 def number(what: str, value: Any) -> float:
-    """`value` as a finite float; raises `Fault`. numpy's scalars are numbers; a bool is not."""
+    """`value` as a float of at most `LARGEST`; raises `Fault`. numpy's scalars are numbers; a bool is not."""
     # A bool is a Real in Python, but an evaluator that returns one has mixed up a verdict and a score.
     if isinstance(value, bool) or not isinstance(value, Real):
         raise Fault(
@@ -112,6 +114,8 @@ def number(what: str, value: Any) -> float:
         raise Fault(Outcome.INVALID, f"the {what} is too large for a floating-point number") from None
     if not math.isfinite(plain):
         raise Fault(Outcome.INVALID, f"the {what} is {plain}, not a finite number")
+    if abs(plain) > LARGEST:
+        raise Fault(Outcome.INVALID, f"the {what} is {plain:.3g}, and numbers of an evaluation are {LARGEST:g} at most")
     return plain
 
 

@@ -154,6 +154,10 @@ class SpawnerProcess:
         data = self.control.recv(_MESSAGE)
         return json.loads(data) if data else None
 
+    def kill(self) -> None:
+        """Ends a spawner that does not answer, and with it every descendant."""
+        self.process.kill()
+
     def close(self) -> None:
         """Ends the spawner and with it every descendant; waits for that, for a few seconds at most."""
         self.control.close()

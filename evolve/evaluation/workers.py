@@ -28,6 +28,8 @@ from evolve.evaluation.job import (
 from evolve.evaluation.spawner import SpawnerProcess
 from evolve.types import Evaluation, Outcome, SandboxError, text_id
 
+_KILL_SECONDS = 10.0
+"""Time that a spawner has to end a worker."""
 _START_SECONDS = 120.0
 _TRIES = 2
 _STARTS = 5
@@ -64,6 +66,7 @@ class Slot:
     lasted: float = float("inf")
     dismissed: bool = False
     late: bool = False
+    killed: float | None = None
     waiting_since: float | None = None
     printed: bytes = b""
 
@@ -77,7 +80,7 @@ class Slot:
 
     def takes(self, job: bytes) -> bool:
         """Returns whether a job may be given now: to an idle worker, or one job ahead to a busy one."""
-        if self.description is None or self.late or self.dismissed or self.waiting_since is not None:
+        if self.description is None or self.killed is not None or self.dismissed or self.waiting_since is not None:
             return False
         if not self.jobs:
             return True
@@ -275,6 +278,7 @@ class WorkerSupervisor:
             self._forget(slot.output)
 
     def _kill(self, slot: Slot) -> None:
+        slot.killed = time.monotonic() if slot.killed is None else slot.killed
         try:
             self.spawner.kill_worker(slot.index)
         except OSError:  # the spawner is gone, which its end of file tells
@@ -333,9 +337,11 @@ class WorkerSupervisor:
             self._queue.described.set_exception(SandboxError(reason))
 
     def _deadline(self, slot: Slot) -> float | None:
-        """Returns the time from which the worker is late; None where it owes nothing."""
+        """Returns the time from which the worker is late, or the spawner that was to end it; None where it owes nothing."""
+        if slot.killed is not None:
+            return slot.killed + _KILL_SECONDS
         idle = slot.description is not None and not slot.jobs and not slot.dismissed
-        if slot.late or idle or slot.waiting_since is not None:
+        if idle or slot.waiting_since is not None:
             return None
         limit = _START_SECONDS if slot.description is None else slot.description.limit + self._grace
         return slot.since + limit
@@ -344,9 +350,14 @@ class WorkerSupervisor:
         now = time.monotonic()
         for slot in self._slots.values():
             deadline = self._deadline(slot)
-            if deadline is not None and now >= deadline:
-                slot.late = True
-                self._kill(slot)
+            if deadline is None or now < deadline:
+                continue
+            if slot.killed is not None:
+                # It does not answer, as one that was stopped; its end of file brings another.
+                self.spawner.kill()
+                return
+            slot.late = True
+            self._kill(slot)
 
     def _dispatch(self) -> None:
         """Gives jobs to workers while one takes them: an idle one first."""

@@ -464,9 +464,9 @@ class TaskFile(Table):
                 )
         for case in declared if isinstance(declared, list) and "weight" in own else []:
             weight = case.get("weight", 1)
-            if isinstance(weight, bool | str) or not 0 < weight < math.inf:
+            if isinstance(weight, bool | str) or not 1e-6 <= weight <= 1e6:
                 raise ValueError(
-                    f"the weight of a case is a number above 0, got {weight!r}. Try: correct it, or leave it out"
+                    f"the weight of a case is a number from 1e-6 to 1e6, got {weight!r}. Try: correct it, or leave it out"
                 )
 
     @model_validator(mode="after")

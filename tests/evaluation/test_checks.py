@@ -214,3 +214,11 @@ def test_a_tag_is_short_and_stands_on_one_line():
     """It may quote what a program has said."""
     assert check_evaluation(Evaluation.wrong("no", tag=" late\nwrite \ud800"), TASK).tag == "late write ?"
     assert len(check_evaluation(Evaluation.wrong("no", tag="x" * 500), TASK).tag) == 80
+
+
+@pytest.mark.parametrize("value", [1.1e100, -1e155, 1.7e308])
+def test_a_number_whose_square_no_float_holds_is_the_programs_failure(value):
+    """Whoever reads the log would fail at it: sums, means and variances."""
+    assert check_evaluation(Evaluation.ok(value), small_task()).outcome is Outcome.INVALID
+    assert check_evaluation(Evaluation.ok(0.0, standard_error=abs(value)), small_task()).outcome is Outcome.INVALID
+    assert check_evaluation(Evaluation.ok(0.0, metrics={"loss": value}), small_task()).outcome is Outcome.INVALID

@@ -478,3 +478,21 @@ def test_judges_that_are_killed_while_they_start_do_not_end_the_run(tmp_path):
                 os.kill(set(children(started)).pop(), signal.SIGKILL)
                 assert waited(lambda: set(children(spawner)) - {worker, started}, 10)  # noqa: B023
         assert evaluated(executor, asking(1)).evaluation.outcome is Outcome.OK
+
+
+def test_a_spawner_that_is_stopped_is_replaced_when_a_worker_ends(tmp_path, monkeypatch):
+    """It cannot end or start one any more; the worker's job is evaluated by another."""
+    monkeypatch.setattr("evolve.evaluation.workers._KILL_SECONDS", 0.5)
+    others = set(children(os.getpid()))
+    with contextlib.closing(LocalExecutor(written_task(tmp_path, OBEDIENT), 1)) as executor:
+        executor.describe()
+        (spawner,) = set(children(os.getpid())) - others
+        slow = program("import time; time.sleep(1.0)\n    return 1")
+        future = executor.submit("1.0", encode_job(Job("1.0", "evaluate", files=slow)))
+        family = descendants(spawner)
+        os.kill(spawner, signal.SIGSTOP)
+        (worker,) = children(spawner)
+        os.kill(worker, signal.SIGKILL)
+        assert decode_report(future.result(60)).evaluation.outcome is Outcome.OK
+        assert set(children(os.getpid())) - others != {spawner}
+    assert gone([spawner, *family], 10)

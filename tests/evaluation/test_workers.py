@@ -30,7 +30,7 @@ def test_a_worker_takes_no_job_before_it_has_described_itself(ends):
     assert not slot.takes(b"job")
     slot.description = Description()
     assert slot.takes(b"job")
-    slot.late = True
+    slot.killed = 10.0
     assert not slot.takes(b"job")
 
 

@@ -168,7 +168,7 @@ def test_cases_of_the_fitness_have_weights(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        ('[[cases]]\nname = "a"\nweight = 0\n', "the weight of a case is a number above 0, got 0"),
+        ('[[cases]]\nname = "a"\nweight = 0\n', "the weight of a case is a number from 1e-6 to 1e6, got 0"),
         ('[[cases]]\nname = "a"\nwidth = 3\n', "cases sets 'width', which is no parameter"),
         ("[[cases]]\nn = 3\n", "each table of cases has a `name` of its own"),
         ('[[cases]]\nname = "a"\n[carry]\nartifacts = ["steps"]\n', "each case has artifacts of its own"),
