@@ -371,6 +371,10 @@ def settings_from(values: Mapping[str, Any], assignments: Iterable[str] = ()) ->
                 f"the task is an argument, and --set task.KEY=VALUE sets one of its parameters, got --set {assignment}. "
                 "Try: evolve run TASK"
             )
+        if path == ["preset"]:
+            raise ConfigError(
+                f"a preset is where settings begin, and no change of them, got --set {assignment}. Try: --preset NAME in a new campaign"
+            )
         path = ["parameters", *path[1:]] if path[0] == "task" else path
         _put_value(tree, path, value, assignment)
     return validate_settings(tree)

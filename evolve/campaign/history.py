@@ -131,6 +131,9 @@ class Columns:
         self.programs.append(record.program)
 
     def _note_cases(self, record: Record) -> None:
+        # What failed elsewhere is no mark to reach.
+        if record.evaluation.outcome is not Outcome.OK:
+            return
         for case, result in record.evaluation.cases.items():
             ids, values = self.cases[case]
             if not values or result > values[-1]:

@@ -222,4 +222,5 @@ def _enlarge_amount(amount: Amount, wanted: Progress | None, spent: Progress | N
     needed = max(paid, 1.1 * gone)
     # Rounded up to two digits: what is paid once is not enough for a campaign.
     step = 10.0 ** (math.floor(math.log10(needed)) - 1) if needed else 1.0
+    step = max(1.0, step) if amount.unit.whole else step
     return max(2 * amount.number, round(math.ceil(needed / step) * step, 9))

@@ -3,6 +3,7 @@
 Invariant: a program's failure is its outcome and never INTERNAL; the evaluator's own failure is INTERNAL and never the program's, also
 where an answer provoked it, because nobody here can tell what it would have been worth."""
 
+import hashlib
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -167,7 +168,14 @@ def _run_stage(
         return _run(task, function, candidate, trial, complete=complete)
 
     def evaluate(case: Case) -> Evaluation:
-        told = replace(trial, case=case.name, parameters=Parameters({**trial.parameters, **case.parameters}))
+        # Draws of its own: noise that all cases have in common would look like a difference between programs.
+        digest = hashlib.sha256(f"{trial.seed}/{case.name}".encode()).digest()
+        told = replace(
+            trial,
+            seed=int.from_bytes(digest[:4]) >> 1,
+            case=case.name,
+            parameters=Parameters({**trial.parameters, **case.parameters}),
+        )
         return _run(task, function, candidate, told, complete=False)
 
     return evaluate_cases(task, job, evaluate)

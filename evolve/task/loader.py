@@ -210,6 +210,10 @@ def _make_cases(
             else []
         )
         names = [", ".join(f"{key}={value}" for key, value in table.items()) for table in tables]
+    if len(set(names)) < len(names) or (declared and not names):
+        raise TaskError(
+            f"{where}: cases are at least one, each with values of its own, got {', '.join(names) or 'none'}. Try: take out what is there twice"
+        )
     return tuple(
         Case(name, _set_parameters(where, parameters, table), weight)
         for name, table, weight in zip(names, tables, weights or [1.0] * len(names), strict=True)

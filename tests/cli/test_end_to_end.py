@@ -104,8 +104,8 @@ def test_going_on_warns_where_the_replay_differs(call, home, folder, monkeypatch
     call("run", "number", "--budget", "3programs", "--workers", "1")
     replayed = Campaign.replay
 
-    def different(campaign: Campaign, until: int | None = None) -> Campaign:
-        replayed(campaign, until)
+    def different(campaign: Campaign, *given: object) -> Campaign:
+        replayed(campaign, *given)
         campaign.state.difference = Difference(2, Placement(Insertion.NEW), Placement(Insertion.NOT_ADDED))
         return campaign
 

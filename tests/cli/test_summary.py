@@ -315,3 +315,9 @@ def test_the_beginning_says_where_answers_are_awaited(tmp_path, monkeypatch):
         assert (
             "\nmodels me (mailbox, 8 at once, answers awaited in mbp/), you (mailbox, 2 at once, answers awaited in /mail/)\n"
         ) in format_beginning(campaign, "reduced")
+
+
+def test_a_larger_budget_in_whole_units_is_a_whole_one():
+    """As it is written down, it is read."""
+    budget = parse("3evaluations", 0.0)
+    assert summary.enlarge(budget, spent=Progress(evaluations=6)) == ["7evaluations"]

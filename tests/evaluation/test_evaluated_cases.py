@@ -157,3 +157,18 @@ def test_an_evaluator_of_a_task_with_cases_returns_none_of_its_own():
     """That is the evaluator's failure."""
     found = evaluated(lambda candidate, trial: Evaluation.ok(1.0, cases={"inner": 1.0}))
     assert found.outcome is Outcome.INTERNAL
+
+
+def test_each_case_draws_for_itself():
+    """Noise that all cases have in common would look like a difference between programs."""
+    seeds = {}
+
+    def evaluate(candidate, trial):
+        seeds[trial.case] = trial.seed
+        return Evaluation.ok(1.0)
+
+    evaluated(evaluate)
+    again, seeds = seeds, {}
+    evaluated(evaluate)
+    assert len(set(seeds.values())) == 10
+    assert seeds == again
