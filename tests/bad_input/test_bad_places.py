@@ -72,7 +72,7 @@ def test_a_workspace_that_is_a_file_is_one_message(call: Call, tmp_path: Path, h
 
 
 LIMITED = (
-    "import resource, signal, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000)); "
+    "import resource, signal, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000)); "
     "from evolve.cli import main; main()"
 )
 
