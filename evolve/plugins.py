@@ -90,7 +90,8 @@ class Plugins:
         """Returns the settings of a preset; raises `ConfigError`, and `PluginError` for one that sets what is not a preset's."""
         found = _find("preset", name, self.presets)
         settings = found.entry.settings
-        foreign = [key for key in settings if key not in PRESET_KEYS or "members" in settings.get("models", {})]
+        foreign = [key for key in settings if key not in PRESET_KEYS]
+        foreign += ["models.members"] if "members" in settings.get("models", {}) else []
         if foreign:
             raise PluginError(
                 f"plugin {found.plugin!r}: preset {name!r} sets {foreign[0]!r}, and a preset has only {', '.join(PRESET_KEYS)}, without models.members. "

@@ -122,7 +122,9 @@ class Jobs:
         """Returns what the first parent found on the cases that a child is compared with it on."""
         if not parents or not self._task.cases or not (self._races or gate):
             return {}
-        return self._state.reader.settled(parents[0]).record.evaluation.cases
+        found = self._state.reader.settled(parents[0]).record.evaluation.cases
+        # Without races a gate alone compares, on its own cases.
+        return found if self._races else {name: found[name] for name in gate if name in found}
 
     def _limit(self, operator: str) -> float:
         """Returns the wall limit in seconds for the children of an operator; 0 for the stages' own limits. Children that cost no call are many, and

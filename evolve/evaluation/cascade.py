@@ -3,7 +3,6 @@
 Invariant: a program's failure is its outcome and never INTERNAL; the evaluator's own failure is INTERNAL and never the program's, also
 where an answer provoked it, because nobody here can tell what it would have been worth."""
 
-import hashlib
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -12,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from evolve.evaluation.candidate import Candidate, OpenSession
-from evolve.evaluation.cases import evaluate_cases
+from evolve.evaluation.cases import draw, evaluate_cases
 from evolve.evaluation.checks import Fault, check_evaluation, encode_artifacts, printable, shorten
 from evolve.evaluation.device_allocator import Allocate, Allocation, allocate_nothing
 from evolve.evaluation.job import Job, Report
@@ -169,10 +168,9 @@ def _run_stage(
 
     def evaluate(case: Case) -> Evaluation:
         # Draws of its own: noise that all cases have in common would look like a difference between programs.
-        digest = hashlib.sha256(f"{trial.seed}/{case.name}".encode()).digest()
         told = replace(
             trial,
-            seed=int.from_bytes(digest[:4]) >> 1,
+            seed=int.from_bytes(draw(trial.seed, case.name)[:4]) >> 1,
             case=case.name,
             parameters=Parameters({**trial.parameters, **case.parameters}),
         )

@@ -50,11 +50,12 @@ def evaluate_cases(task: Task, job: Job, evaluate: Callable[[Case], Evaluation])
 
 def _order(cases: Sequence[Case], job: Job) -> list[Case]:
     """Returns the cases of the gate first, then the others; each program has an order of its own, so that no case decides for all."""
-    return sorted(cases, key=lambda case: (case.name not in job.gate, _draw(job.id, case.name)))
+    return sorted(cases, key=lambda case: (case.name not in job.gate, draw(job.id, case.name)))
 
 
-def _draw(job: str, case: str) -> bytes:
-    return hashlib.sha256(f"{job}/{case}".encode()).digest()
+def draw(key: object, case: str) -> bytes:
+    """Returns bytes that follow from a key and the name of a case, and that no other pair has."""
+    return hashlib.sha256(f"{key}/{case}".encode()).digest()
 
 
 def _find_reason_to_stop(task: Task, job: Job, results: Sequence[CaseSuccess]) -> str:
@@ -79,12 +80,11 @@ def _gain(task: Task, rival: Mapping[str, float], result: CaseSuccess) -> float:
 
 def _mean_and_error(values: Sequence[float], weights: Sequence[float]) -> tuple[float, float]:
     """Returns the weighted mean and its standard error; infinite for one value."""
-    total, count = math.fsum(weights), len(values)
-    mean = math.fsum(weight * value for weight, value in zip(weights, values, strict=True)) / total
+    mean, count = _average(values, weights), len(values)
     if count < 2:
         return mean, math.inf
     spread = math.fsum((weight * (value - mean)) ** 2 for weight, value in zip(weights, values, strict=True))
-    return mean, math.sqrt(spread * count / (count - 1)) / total
+    return mean, math.sqrt(spread * count / (count - 1)) / math.fsum(weights)
 
 
 def _scores(results: Sequence[CaseSuccess]) -> dict[str, float]:
@@ -125,7 +125,7 @@ def _error_of_mean(errors: Sequence[float | None], weights: Sequence[float]) -> 
 
 
 def _average(values: Sequence[float], weights: Sequence[float]) -> float:
-    return _mean_and_error(values, weights)[0]
+    return math.fsum(weight * value for weight, value in zip(weights, values, strict=True)) / math.fsum(weights)
 
 
 def _average_by_name(tables: Sequence[Mapping[str, float]], weights: Sequence[float]) -> dict[str, float]:

@@ -55,7 +55,7 @@ class Submitted:
 @dataclass(eq=False)
 class Slot:
     """`since` is when its first job, its start, or its end began; `lasted` how long its latest job took, in seconds. `waiting_since` is when it began to wait for devices that
-    others have, None while it does not: that time is not its job's. Used by the executor's thread alone."""
+    others have, None while it does not: that time is not its job's. It is `late` where it took too long; `killed` is when the spawner was first asked to end it. Used by the executor's thread alone."""
 
     index: int
     connection: Connection

@@ -5,9 +5,10 @@ import dataclasses
 import pytest
 from loop_fakes import FakeExecutor, near_seven
 
+from evolve.engine.dispatcher import Jobs
 from evolve.engine.scheduler import check_action
 from evolve.evaluation import Report
-from evolve.types import Case, Evaluation, Outcome, Propose, Selection, text_id
+from evolve.types import Case, Description, Evaluation, Outcome, Propose, Selection, text_id
 
 CASES = tuple(Case(f"c{number}") for number in range(4))
 
@@ -77,3 +78,12 @@ def test_a_gate_names_cases_of_the_task(bench, task):
         assert check_action(campaign, Propose(selection, gate=("c1",))).gate == ("c1",)
         with pytest.raises(ValueError, match="for case 'c9', wanted one of 'c0', 'c1', 'c2', 'c3'"):
             check_action(campaign, Propose(selection, gate=("c9",)))
+
+
+def test_a_gate_compares_on_its_own_cases_alone_where_the_campaign_does_not_race(bench, task):
+    """On the others nothing is stopped."""
+    with bench.create("race=false", task=task) as campaign:
+        bench.run(campaign, FakeExecutor(stop_worse))
+        jobs = Jobs(campaign, Description())
+        assert jobs._find_rival((1,), ("c1", "c3")).keys() == {"c1", "c3"}
+        assert jobs._find_rival((1,), ()) == {}
