@@ -76,17 +76,17 @@ class FakeModel:
 
 
 class Writes:
-    """Asks for a number, and puts it into the program; a reply that is none is asked for once more."""
+    """Asks for a number, so many times at least, and puts it into the program; a reply that is none is asked for once more."""
 
-    def __init__(self, settings: object = None) -> None:
-        self.samples = 1
+    def __init__(self, samples: int = 1) -> None:
+        self.samples = samples
 
     def propose(self, selection: Selection, context: Context) -> Sequence[Child]:
         parent = context.history.program(context.history.program_id(selection.parents[0]) or "")
         text = parent.files["seed.py"]
         asked = Section("parent", f"{selection.parents} {context.rng.integers(1 << 30)}\n{text}")
         prompt = Prompt((Message("user", (Section("task", context.task.brief), asked)),))
-        replies = context.model("propose").complete(prompt, selection.samples)
+        replies = context.model("propose").complete(prompt, max(selection.samples, self.samples))
         return [self._child(text, prompt, reply, context) for reply in replies]
 
     def _child(self, text: str, prompt: Prompt, reply: Reply, context: Context) -> Child:
@@ -117,10 +117,10 @@ class Reflects:
         return [Child(None, "it wrote a lesson", (f"{reply.text} after {len(context.lessons)} lessons",))]
 
 
-def with_operators(bench: Workbench) -> None:
-    """The bench's campaigns may name the operator `writes`, and `reflect` is the fake one."""
+def with_operators(bench: Workbench, samples: int = 1) -> None:
+    """The bench's campaigns may name the operator `writes`, which asks for so many answers, and `reflect` is the fake one."""
     entries = (
-        OperatorEntry("writes", Writes, needs_model=True),
+        OperatorEntry("writes", lambda settings: Writes(samples), needs_model=True),
         OperatorEntry("reflect", Reflects, needs_model=True, makes="notes", scheduled=True),
     )
     operators = dict(bench.plugins.operators) | {entry.name: Registered("fakes", entry) for entry in entries}

@@ -8,13 +8,12 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 from loop_fakes import FakeExecutor, Seen, Workbench, near_seven
-from model_fakes import FakeModel, Writes, members, with_operators
+from model_fakes import FakeModel, members, with_operators
 
 from evolve.campaign import Campaign
 from evolve.engine import run
 from evolve.evaluation import Job, Report
-from evolve.protocols import Context
-from evolve.types import Child, ConfigError, Evaluation, ModelError, Outcome, Replied, Ruled, Selection, Settled
+from evolve.types import ConfigError, Evaluation, ModelError, Outcome, Replied, Ruled, Settled
 from evolve_publish.answers import FAILED, collect_answers, format_groups, format_preference, format_sft
 from evolve_publish.commands import export_answers
 
@@ -53,15 +52,9 @@ def expected(reply: str) -> float | None:
 
 
 @pytest.fixture
-def campaign(bench: Workbench, monkeypatch: pytest.MonkeyPatch) -> Any:
+def campaign(bench: Workbench) -> Any:
     """A campaign whose steps ask for four answers each, and settle out of order."""
-    propose = Writes.propose
-
-    def sampled(self: Writes, selection: Selection, context: Context) -> Sequence[Child]:
-        return propose(self, Selection(selection.operator, parents=selection.parents, samples=4), context)
-
-    monkeypatch.setattr(Writes, "propose", sampled)
-    with_operators(bench)
+    with_operators(bench, samples=4)
     with bench.create(**ONE, budget=["60programs"], workers=4) as made:
         run(made, FakeExecutor(judge, hold=3), Seen(), members(made, FakeModel(answer)))
         yield made

@@ -375,7 +375,7 @@ def test_what_is_ruled_out_is_known_to_a_step_as_of_when_it_was_asked(models: Wo
             seen.append(frozenset(context.quarantined))
             return super().propose(selection, context)
 
-    entry = OperatorEntry("writes", Looks, needs_model=True)
+    entry = OperatorEntry("writes", lambda settings: Looks(), needs_model=True)
     operators = dict(models.plugins.operators) | {"writes": Registered("fakes", entry)}
     models.plugins = replace(models.plugins, operators=operators)
     never = threading.Event()

@@ -31,15 +31,9 @@ def answer(number: int) -> str | Exception:
 
 
 @pytest.fixture
-def several(bench: Workbench, monkeypatch: pytest.MonkeyPatch) -> Workbench:
+def several(bench: Workbench) -> Workbench:
     """Each step asks for four answers."""
-    propose = Writes.propose
-
-    def sampled(self: Writes, selection: Selection, context: Context) -> Sequence[Child]:
-        return propose(self, Selection(selection.operator, parents=selection.parents, samples=4), context)
-
-    monkeypatch.setattr(Writes, "propose", sampled)
-    with_operators(bench)
+    with_operators(bench, samples=4)
     return bench
 
 
