@@ -13,8 +13,9 @@ The law, with its reasons (numbers are those of `Law` and of the constants below
 - The proposer has a taste, which agrees with the truth in part and is the same all through a landscape: a model that is asked twice without
   other context tends to the same answer. It favours ideas of a better program that it is shown (`seen`), and those that the ledger of the last
   16 proposals says to have helped (`helped`), and it shuns those that have not (`tried`).
-- `diff` tunes, drops an idea or adds one; `rewrite` loses some ideas, adds several, and loses tuning; `crossover` joins the ideas of two programs on the
+- `diff` tunes, drops an idea or adds one (`tune` and `drop` do this alone); `rewrite` loses some ideas, adds several, and loses tuning; `crossover` joins the ideas of two programs on the
   foundation of the first; `fix` makes what was meant of a failure; `sample` rewrites the seed and is shown nothing else.
+- A note, such as a plan, costs a call and brings nothing: what one is worth to a model, nobody has measured.
 - A child fails with a probability that grows with the number of ideas that changed: long programs written at one go have more mistakes. A child with the ideas of an earlier program
   is, at times, no other program, and is screened.
 
@@ -25,9 +26,9 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
@@ -49,6 +50,7 @@ from evolve.types import (
     Origin,
     Outcome,
     Placement,
+    Program,
     ProgramId,
     Progress,
     Propose,
@@ -58,6 +60,7 @@ from evolve.types import (
     Selection,
     Settled,
     Traits,
+    Wait,
 )
 from evolve_methods.hgm import Hgm, HgmSettings
 
@@ -196,6 +199,10 @@ class Proposer:
                 child = self._join(parent, parents[1], rng)
             case "diff":
                 child = self._edit(parent, sight, rng)
+            case "tune":
+                child = self._tune(parent, rng)
+            case "drop":
+                child = self._drop(parent, rng)
             case _:
                 child = self._rewrite(parent, sight, rng)
         changed = min((child.ideas ^ one.ideas).bit_count() for one in parents)
@@ -204,12 +211,20 @@ class Proposer:
     def _edit(self, parent: Point, sight: Sight, rng: Generator) -> Point:
         luck = rng.random()
         if luck < TUNED:
-            return Point(parent.ideas, parent.rough * rng.uniform(0.4, 1.1))
+            return self._tune(parent, rng)
         if luck < TUNED + DROPPED and parent.ideas:
-            weights = [1 / self.landscape.taste[idea] if parent.ideas >> idea & 1 else 0.0 for idea in range(IDEAS)]
-            return Point(_settle_foundation(parent.ideas & ~(1 << _draw(weights, rng))), parent.rough)
+            return self._drop(parent, rng)
         ideas = self._add(parent.ideas, sight, rng)
         return Point(ideas, parent.rough + rng.exponential(ROUGH))
+
+    def _tune(self, parent: Point, rng: Generator) -> Point:
+        return Point(parent.ideas, parent.rough * rng.uniform(0.4, 1.1))
+
+    def _drop(self, parent: Point, rng: Generator) -> Point:
+        weights = [1 / self.landscape.taste[idea] if parent.ideas >> idea & 1 else 0.0 for idea in range(IDEAS)]
+        if not parent.ideas:
+            return parent
+        return Point(_settle_foundation(parent.ideas & ~(1 << _draw(weights, rng))), parent.rough)
 
     def _rewrite(self, parent: Point, sight: Sight, rng: Generator) -> Point:
         lost = sum(1 << idea for idea in range(IDEAS) if rng.random() > KEPT)
@@ -254,6 +269,12 @@ class Proposer:
         return weight
 
 
+def write_text(point: Point) -> str:
+    """Returns a text of a program, for methods that compare texts: a line for each idea, and one for the constants."""
+    lines = [f"idea_{number} = {number}" for number in range(IDEAS) if point.ideas >> number & 1]
+    return "\n".join([*lines, f"rough = {point.rough:.2f}"])
+
+
 def _draw(weights: Sequence[float], rng: Generator) -> int:
     left = rng.random() * sum(weights)
     for place, weight in enumerate(weights):
@@ -289,15 +310,37 @@ class IndexedHistory(RehearsedHistory):
         return self._children[record]
 
 
+class Role(NamedTuple):
+    """What the law does for an operator of another name: `kind`, one of its own, from the seed or from the parents, and whether the prompt asks for another
+    approach; where `kind` is empty the operator writes a note, with these extras."""
+
+    kind: str
+    from_seed: bool = False
+    bold: bool = False
+    extras: Mapping[str, Any] = {}
+
+
 class SimulatedCampaign:
     """A campaign in memory, and the `View` of it: its course is a function of the landscape, the strategy and the seed. `curve` is the best
     fitness after each call."""
 
-    def __init__(self, law: Law, seed: int, operators: Sequence[str], *, islands: int = 4, shared: bool = True) -> None:
+    def __init__(
+        self,
+        law: Law,
+        seed: int,
+        operators: Sequence[str],
+        *,
+        islands: int = 4,
+        shared: bool = True,
+        roles: Mapping[str, Role] | None = None,
+        traits: Mapping[str, Traits] | None = None,
+    ) -> None:
+        """Makes a campaign. `roles` and `traits` are those of operators that the law does not name."""
         self.seed = seed
         self.operators = operators
+        self._roles = roles or {}
         self.models = ("simulated",) if shared else ()
-        self.task = rehearsed_task()
+        self.task = replace(rehearsed_task(), deterministic=True)
         self.archive = Archive(
             DEFAULT_AXES, ArchiveSettings(islands=islands, capacity=4), deterministic=True, certifies=False
         )
@@ -310,9 +353,10 @@ class SimulatedCampaign:
         self.landscape = draw_landscape(law, seed)
         self._proposer = Proposer(law, self.landscape)
         self._shared = shared
-        self._traits = {name: replace(TRAITS.get(name, Traits()), needs_model=shared) for name in operators}
+        known = {**TRAITS, **(traits or {})}
+        self._traits = {name: replace(known.get(name, Traits()), needs_model=shared) for name in operators}
         self._points: dict[RecordId, Point] = {}
-        self._written: dict[int, tuple[Point, bool]] = {}
+        self._written: dict[int, Sequence[tuple[Point, bool]]] = {}
         self._known: set[int] = set()
 
     def traits(self, operator: str) -> Traits:
@@ -324,35 +368,47 @@ class SimulatedCampaign:
         return np.random.default_rng((self.seed, 1, *key))
 
     def run(self, strategy: Strategy, calls: int) -> "SimulatedCampaign":
-        """Runs so many calls, `IN_FLIGHT` at once; they settle in an order of chance."""
+        """Runs so many calls, `IN_FLIGHT` steps at once; they settle in an order of chance."""
         strategy.tell(self._settle(Origin("seed", 0), SEED, works=True))
-        step = 0
+        step = called = 0
         while len(self.curve) < calls:
-            while len(self.pending) < IN_FLIGHT and step < calls:
+            while len(self.pending) < IN_FLIGHT and called < calls:
                 step += 1
                 action = strategy.ask(self, self.rng(step, 0))
+                if isinstance(action, Wait) and self.pending:
+                    step -= 1
+                    break
                 assert isinstance(action, Propose), f"a simulated strategy proposes, got {action}"
-                for event in self._start(step, action):
+                count = min(action.selection.samples, calls - called)
+                called += count
+                for event in self._start(step, action, count):
                     strategy.tell(event)
             asked = self.pending.pop(int(self.rng(len(self.curve), 2).integers(len(self.pending))))
-            strategy.tell(self._finish(asked))
-            best = self.archive.best
-            assert best is not None, "the seed has settled"
-            self.curve.append(best.fitness)
+            for event in self._finish(asked):
+                strategy.tell(event)
+                best = self.archive.best
+                assert best is not None, "the seed has settled"
+                self.curve.append(best.fitness)
         return self
 
-    def _start(self, step: int, action: Propose) -> Iterator[Event]:
-        """Yields the events of a call. Its child depends on what had settled when it was asked, as a prompt does."""
+    def _start(self, step: int, action: Propose, count: int) -> Iterator[Event]:
+        """Yields the events of a step with so many calls. Its children depend on what had settled when it was asked, as a prompt does."""
         selection = replace(action.selection, model="simulated" if self._shared else "")
         asked = Asked(step, Propose(selection), len(self.history))
-        sight = Sight() if selection.operator == "sample" else self._look(selection)
-        parents = [self._points[record] for record in selection.parents]
-        self._written[step] = self._proposer.write(selection.operator, parents, sight, self.rng(step, 1))
+        role = self._roles.get(selection.operator, Role(selection.operator))
+        parents = [SEED] if role.from_seed else [self._points[record] for record in selection.parents]
+        sight = Sight() if role.kind == "sample" else self._look(selection, bold=role.bold)
+        streams = [self.rng(step, 1, *((index,) if index else ())) for index in range(count)]
+        # A note is a call without a program.
+        self._written[step] = [
+            self._proposer.write(role.kind, parents, sight, rng) if role.kind else (SEED, False) for rng in streams
+        ]
         self.pending.append(asked)
         yield asked
-        yield Replied(step, 0, Call("simulated"))
+        for index in range(count):
+            yield Replied(step, index, Call("simulated"))
 
-    def _look(self, selection: Selection) -> Sight:
+    def _look(self, selection: Selection, *, bold: bool = False) -> Sight:
         """Returns what a prompt shows: the best program and the inspirations, and the ledger."""
         best = self.archive.best
         shown = [*selection.inspirations, *selection.parents[1:], *([best.record] if best else [])]
@@ -361,12 +417,12 @@ class SimulatedCampaign:
         ideas = 0
         for record in better:
             ideas |= self._points[record].ideas
-        return Sight(ideas, self._ledger(), selection.why == STAGNATION)
+        return Sight(ideas, self._ledger(), bold or selection.why == STAGNATION)
 
     def _ledger(self) -> Mapping[int, float]:
         """Returns the factor of each idea that one of the last proposals added; the latest counts."""
         law, found = self._proposer.law, dict[int, float]()
-        for record in self.history.records[1:][-LEDGER:]:
+        for record in [record for record in self.history.records[1:] if record.origin.kind == "proposal"][-LEDGER:]:
             child, parents = record.evaluation.fitness, record.origin.parents
             before = self.history.fitness(parents[0])
             if child is None or before is None:
@@ -377,28 +433,45 @@ class SimulatedCampaign:
                     found[idea] = law.helped if child > before else law.tried
         return found
 
-    def _finish(self, asked: Asked) -> Event:
+    def _finish(self, asked: Asked) -> Iterator[Event]:
+        """Yields what settles, one event for each call."""
         assert isinstance(asked.action, Propose), "a simulated campaign measures nothing"
-        chosen, (point, works) = asked.action.selection, self._written.pop(asked.step)
-        origin = Origin(
-            "proposal",
-            asked.step,
-            island=chosen.island,
-            operator=chosen.operator,
-            model=chosen.model,
-            parents=chosen.parents,
-            inspirations=chosen.inspirations,
-        )
-        return self._settle(origin, point, works=works)
+        chosen, written = asked.action.selection, self._written.pop(asked.step)
+        role = self._roles.get(chosen.operator, Role(chosen.operator))
+        for index, (point, works) in enumerate(written):
+            origin = Origin(
+                "proposal" if role.kind else "note",
+                asked.step,
+                index,
+                len(written),
+                island=chosen.island,
+                operator=chosen.operator,
+                model=chosen.model,
+                parents=chosen.parents,
+                inspirations=chosen.inspirations,
+                notes=chosen.notes,
+            )
+            yield self._settle(origin, point, works=works) if role.kind else self._settle_note(origin, role.extras)
+
+    def _settle_note(self, origin: Origin, extras: Mapping[str, Any]) -> Settled:
+        number = len(self.history) + 1
+        # What a note says differs from step to step, as with a model.
+        own = {key: f"{value} {number}" if isinstance(value, str) else value for key, value in extras.items()}
+        record = Record(number, origin, None, Evaluation.failed(Outcome.SCREENED, ""), extras=own)
+        self._points[number] = SEED
+        self.history.settle(record)
+        return Settled(record, self.archive.settle(record))
 
     def _settle(self, origin: Origin, point: Point, *, works: bool) -> Settled:
         number = len(self.history) + 1
         tuned = any(self._points[parent].ideas == point.ideas for parent in origin.parents)
         repeated = works and point.ideas in self._known and not tuned
-        if repeated and self.rng(origin.step, 3).random() < SAME:
+        luck = self.rng(origin.step, 3, *((origin.index,) if origin.index else ()))
+        if repeated and luck.random() < SAME:
             program, evaluation = None, Evaluation.failed(Outcome.SCREENED, "")
         else:
             program, evaluation = ProgramId(str(number)), self._evaluate(point, works=works)
+            self.history.programs[program] = Program({"ideas": write_text(point)})
         if works:
             self._known.add(point.ideas)
         self._points[number] = point
@@ -441,10 +514,20 @@ class Arm:
     elites: int = model_parents.PROMISING
     islands: int = 4
     shared: bool = True
+    roles: Mapping[str, Role] = field(default_factory=dict)
+    traits: Mapping[str, Traits] = field(default_factory=dict)
 
     def run(self, law: Law, seed: int, calls: int) -> list[float]:
         """Returns the best fitness after each call of a campaign."""
-        campaign = SimulatedCampaign(law, seed, self.operators, islands=self.islands, shared=self.shared)
+        campaign = SimulatedCampaign(
+            law,
+            seed,
+            self.operators,
+            islands=self.islands,
+            shared=self.shared,
+            roles=self.roles,
+            traits=self.traits,
+        )
         with _limit_elites(self.elites):
             return campaign.run(self.make(self.operators), calls).curve
 

@@ -14,7 +14,11 @@ from evolve_methods.choices import Proposer
 from tests.plugins.evolve_methods.histories import MODEL_TRAITS, rehearse
 
 STRATEGIES = {entry.name: entry for entry in evolve_methods.register_strategies()}
-SETTINGS = {"hgm": {"candidates": 4}, "puct": {"buffer": 4, "group": 2}}
+SETTINGS = {
+    "hgm": {"candidates": 4},
+    "puct": {"buffer": 4, "group": 2},
+    "wide": {"database": 6, "archive": 3, "group": 2},
+}
 """Few programs, so that some of them are no parents any more."""
 
 
