@@ -86,6 +86,7 @@ def list_fields(tree: ast.ClassDef, is_enum: bool) -> Iterator[str]:
             continue
         if line.startswith("_"):
             continue
+        line = line.replace("'", '"')
         after = tree.body[place + 1] if place + 1 < len(tree.body) else None
         if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant) and isinstance(after.value.value, str):
             line += f"  # {join_lines(after.value.value)}"
