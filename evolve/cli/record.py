@@ -11,6 +11,8 @@ from evolve.plugins import load
 from evolve.types import ConfigError, Outcome, RecordId
 
 _BEST = "best"
+MOST_CASES = 20
+"""Lines of cases that a terminal gets."""
 
 
 @contextmanager
@@ -61,7 +63,8 @@ def format_record(campaign: Campaign, shown: report.Shown) -> list[tuple[str, st
         ("objectives", ", ".join(f"{name} {value:.6g}" for name, value in line.objectives.items())),
         ("constraints", _constraints(campaign, shown)),
         ("certified", _certificate(shown)),
-        ("cases", _cases(campaign, shown)),
+        ("cases", _results(campaign, shown)),
+        ("other cases", _cases(campaign, shown)),
         ("archive", f"{line.insertion}{place}"),
         ("descriptors", _numbers(shown.descriptors)),
         ("metrics", _numbers(shown.metrics)),
@@ -138,6 +141,23 @@ def _certificate(shown: report.Shown) -> str:
     if shown.record.certified:
         return "yes, this value is proven" + "".join(f"; --artifact {name} prints it" for name in shown.artifacts)
     return f"yes, by {shown.certificate}: evolve program show {shown.certificate}" if shown.certificate else "no"
+
+
+def _results(campaign: Campaign, shown: report.Shown) -> str:
+    """Returns a line for each case that the fitness is made of, the first ones where there are many."""
+    fitness, lines = campaign.task.fitness, list[str]()
+    for result in shown.results[:MOST_CASES]:
+        parent = f"its parent {wording.number(result.parent, fitness)}, " if result.parent is not None else ""
+        best = wording.number(result.best, fitness)
+        holder = (
+            f" of {report.record_name(campaign, result.holder)}" if result.holder != shown.record.id else ", this one"
+        )
+        told = f"{parent}best {best}{holder}" if result.best is not None else parent.removesuffix(", ")
+        lines.append(
+            f"{one_line(result.case)}: {wording.number(result.fitness, fitness)}" + (f"  ({told})" if told else "")
+        )
+    more = len(shown.results) - MOST_CASES
+    return "\n".join([*lines, *([f"and {more} more: --json has all"] if more > 0 else [])])
 
 
 def _cases(campaign: Campaign, shown: report.Shown) -> str:

@@ -131,6 +131,7 @@ class EngineRulings:
 
 
 _COMPILER_ERROR = re.compile(r"^.+\b(?:fatal )?error: .+$", re.MULTILINE)
+_CASE = re.compile(r"^Case ('.*?'|\".*?\"): ")
 _PLACE = re.compile(r'File "([^"]+)", line (\d+)')
 PLUGIN_FAILURES = 5
 """Failures of plugins in a row that end a run."""
@@ -298,13 +299,16 @@ def read_signatures(campaign: Campaign) -> dict[str, ProgramId]:
 
 
 def _find_cause(feedback: str) -> str:
-    """Returns the first error of a compiler; else the last line of the first paragraph, the root error of a traceback, with its place."""
-    paragraph = feedback.split("\n\n", 1)[0]
+    """Returns the first error of a compiler; else the last line of the first paragraph, the root error of a traceback, with its place; and the
+    case, where it is that of one."""
     if compiler := _COMPILER_ERROR.search(feedback):
         return compiler[0]
+    case = _CASE.match(feedback)
+    paragraph = _CASE.sub("", feedback).split("\n\n", 1)[0]
     places = _PLACE.findall(feedback)
     place = f" ({places[-1][0]}, line {places[-1][1]})" if places else ""
-    return paragraph.splitlines()[-1].rstrip(".") + place
+    where = f", on case {case[1]}" if case else ""
+    return (paragraph.splitlines() or [""])[-1].rstrip(".") + place + where
 
 
 def _error_with_feedback(kind: type[EvolveError], what: str, report: Report, remedy: str) -> EvolveError:

@@ -8,7 +8,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
@@ -35,8 +35,10 @@ _WORDS = 2000
 _LATE = 124
 """The exit code by which `timeout` says that it interrupted the command."""
 _PYTHON = ("python", "python3")
-PLACEHOLDERS = ("seed", "seconds", "out", "gpus", "previous")
-_PLACEHOLDER = re.compile(r"(?<!\$)\{(\w+)\}")
+PLACEHOLDERS = ("seed", "seconds", "out", "gpus", "previous", "case")
+PARAMETER = "task."
+"""What a placeholder for one of the task's parameters begins with."""
+_PLACEHOLDER = re.compile(r"(?<!\$)\{([\w.]+)\}")
 """A name in braces; `${HOME}` is a shell's."""
 _LONGEST_LINE = 4096
 """Characters of a line of output that are looked at: a long line and a careless expression may take for ever."""
@@ -96,10 +98,9 @@ def _last_match(pattern: str, text: str) -> float:
 
 def _check_word(word: str) -> str:
     for name in _PLACEHOLDER.findall(word):
-        if name not in PLACEHOLDERS:
-            raise ValueError(
-                f"there is no {{{name}}}.{did_you_mean(name, PLACEHOLDERS)} Try: use {', '.join(f'{{{each}}}' for each in PLACEHOLDERS)}"
-            )
+        if name not in PLACEHOLDERS and not name.startswith(PARAMETER):
+            known = ", ".join(f"{{{each}}}" for each in (*PLACEHOLDERS, f"{PARAMETER}NAME"))
+            raise ValueError(f"there is no {{{name}}}.{did_you_mean(name, PLACEHOLDERS)} Try: use {known}")
     return word
 
 
@@ -192,8 +193,9 @@ class Command:
                     f"the evaluator has arguments for stage {name!r}, which the task does not have.{did_you_mean(name, names)} Try: declare it in [[stages]]"
                 )
         words = [*self._settings.argv, *(word for given in self._settings.arguments.values() for word in given)]
-        wants_previous = any(_PREVIOUS in _PLACEHOLDER.findall(word) for word in words)
-        if wants_previous and not (CARRIED in task.carry and self._settings.saved):
+        used = {name for word in words for name in _PLACEHOLDER.findall(word)}
+        self._check_parameters(task, used)
+        if _PREVIOUS in used and not (CARRIED in task.carry and self._settings.saved):
             raise TaskError(
                 "a script that is told {previous} needs what its parent saved. Try: name the files in `saved`, and write [carry] "
                 f'artifacts = ["{CARRIED}"]'
@@ -202,6 +204,20 @@ class Command:
         if not _is_within(command) and shutil.which(command) is None:
             raise TaskError(
                 f"this machine has no command {command!r}, which the task runs. Try: install it, or put its folder on PATH"
+            )
+
+    def _check_parameters(self, task: Task, used: Set[str]) -> None:
+        asked = sorted(name.removeprefix(PARAMETER) for name in used if name.startswith(PARAMETER))
+        for name in asked:
+            if name not in task.parameters:
+                raise TaskError(
+                    f"a script is told {{{PARAMETER}{name}}}, and the task has no such parameter.{did_you_mean(name, task.parameters)} Try: declare it in [parameters]"
+                )
+        # A script whose files are scored apart may be scored by the case alone.
+        if task.cases and not (asked or "case" in used or self._settings.rescore):
+            raise TaskError(
+                "the task has cases, and its script is not told which one it runs on: all would be the same. Try: write {case}, or the parameter as "
+                f"{{{PARAMETER}NAME}}, in argv"
             )
 
     def _run(self, task: Task, candidate: "Candidate", trial: Trial) -> "_CommandRun":
@@ -306,7 +322,14 @@ def _values(task: Task, trial: Trial) -> Mapping[str, str]:
         "out": ".",
         "gpus": str(task.limits.grants.gpu),
         "previous": _PREVIOUS,
+        "case": trial.case,
+        **{f"{PARAMETER}{name}": _format(value) for name, value in trial.parameters.items()},
     }
+
+
+def _format(value: object) -> str:
+    """Formats a parameter as TOML has it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _fill_placeholders(words: Sequence[str], values: Mapping[str, str]) -> list[str]:

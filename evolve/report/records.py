@@ -292,6 +292,17 @@ def _last_certified(lines: Sequence[RecordLine]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class CaseResult:
+    """Result on a case that the fitness is made of, that of the first parent, and the best of all programs with its record; None where there is none."""
+
+    case: str
+    fitness: float
+    parent: float | None
+    best: float | None
+    holder: RecordId
+
+
+@dataclass(frozen=True, slots=True)
 class EstimateLine:
     """Knowledge of a program's fitness, in the user's direction: the mean of so many evaluations, or a value that is `certified`."""
 
@@ -316,7 +327,7 @@ class OffspringCounts:
 class Shown:
     """A record with what the log holds of it. `artifacts` are sizes in characters by name; `judged_again` are later measurements, of which the one
     that is named `certificate` proves the value. `estimate` is there for a program that holds a place, `reported` where it was measured since it won that;
-    `cases` are what it found where the search does not look, `promoted`: these agree. `ruling` is there while the program is quarantined. `made` is the origin of the
+    `results` are those on the cases that its fitness is made of; `cases` are what it found where the search does not look, `promoted`: these agree. `ruling` is there while the program is quarantined. `made` is the origin of the
     program, which for a measurement is that of what it measures; `best_child` is 0 where no child has passed."""
 
     record: RecordLine
@@ -334,6 +345,7 @@ class Shown:
     certificate: str
     estimate: EstimateLine | None
     reported: EstimateLine | None
+    results: tuple[CaseResult, ...]
     cases: tuple[CaseScore, ...]
     promoted: bool
     missed: tuple[MissedLine, ...]
@@ -365,6 +377,7 @@ def whole(campaign: Campaign, record: RecordId) -> Shown:
         certificate=_last_certified(again),
         estimate=None if holder is None else _estimate(campaign, holder.estimate, found),
         reported=None if holder is None else _estimate(campaign, holder.reported, found),
+        results=_list_results(campaign, found),
         cases=cases(campaign, found.program) if found.program else (),
         promoted=found.program in state.archive.promoted,
         missed=missed(campaign.task, evaluation.metrics) if evaluation.fitness is not None else (),
@@ -373,6 +386,30 @@ def whole(campaign: Campaign, record: RecordId) -> Shown:
         stage=evaluation.stage,
         best_child=_find_best(campaign, offspring),
     )
+
+
+def _list_results(campaign: Campaign, record: Record) -> tuple[CaseResult, ...]:
+    history, found, shown = campaign.state.history, record.evaluation.cases, campaign.task.fitness.shown
+    parents = [
+        one for one in record.origin.parents if found and history.is_current(one) == history.is_current(record.id)
+    ]
+    before = history.cases(parents[0]) if parents else {}
+    # In the order of the task, where it declares them.
+    order = {case.name: place for place, case in enumerate(campaign.task.cases)}
+    rows = []
+    for name in sorted(found, key=lambda name: order.get(name, len(order))):
+        holder, best = history.best_on_case(name, frozenset(campaign.state.quarantined)) or (0, None)
+        parent = before.get(name)
+        rows.append(
+            CaseResult(
+                name,
+                shown(found[name]),
+                None if parent is None else shown(parent),
+                None if best is None else shown(best),
+                holder,
+            )
+        )
+    return tuple(rows)
 
 
 def _holder(campaign: Campaign, program: ProgramId | None) -> Elite | None:

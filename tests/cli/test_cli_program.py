@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from evolve.types import Outcome, Ruled
+from evolve.types import Case, Outcome, Ruled
 from tests.plugins.evolve_view.reports import held_out_campaign
 from tests.written import Written, aiming_campaign, number_task
 
@@ -65,6 +65,32 @@ def test_an_elite_of_a_noisy_task_is_shown_with_the_mean_of_its_judgings(call, h
     text = call("program", "show", "number/1").stdout
     assert "nearness 5  [witnessed" in text
     assert "5.25, the mean of 2 evaluations; reported is 5.5, of the 1 since it won its place" in text
+
+
+def test_each_case_of_a_score_stands_beside_its_parents_and_the_best(call, home):
+    """In the order of the task, and in its own direction; a program that was stopped may hold the best on a case."""
+    task = dataclasses.replace(number_task(), cases=(Case("b"), Case("a")))
+    written = Written(home, task)
+    written.seed(5.0, cases={"a": 4.0, "b": 6.0})
+    written.proposal(6.0, cases={"a": 3.5, "b": 8.5})
+    written.proposal(7.0, parents=(2,), cases={"a": 6.0, "b": 8.0})
+    written.campaign.close()
+    text = call("program", "show", "number/3").stdout
+    assert "cases        b: 8  (its parent 8.5, best 8.5 of number/2)\n" in text
+    assert "             a: 6  (its parent 3.5, best 6, this one)\n" in text
+    assert "cases        b: 6  (best 8.5 of number/2)\n" in call("program", "show", "number/1").stdout
+    (line,) = records(call("program", "show", "number/3", "--json"))
+    assert line["results"][0] == {"case": "b", "fitness": 8.0, "parent": 8.5, "best": 8.5, "holder": 2}
+
+
+def test_of_many_cases_a_terminal_gets_the_first(call, home):
+    written = Written(home)
+    written.seed(5.0, cases={f"case {number:02}": float(number) for number in range(25)})
+    written.campaign.close()
+    text = call("program", "show", "number/1").stdout
+    assert "case 19: 19" in text
+    assert "case 20: 20" not in text
+    assert "and 5 more: --json has all" in text
 
 
 def test_a_campaign_whose_seed_has_failed_says_so(call, home):

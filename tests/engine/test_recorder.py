@@ -199,6 +199,11 @@ def test_a_seed_that_its_own_evaluator_tags_is_the_tasks_error(bench):
             "the evaluator raised ZeroDivisionError: no (/t/e.py, line 11)",
         ),
         ("the answer is no list", "the answer is no list"),
+        (
+            "Case 'n=4': Traceback (most recent call last):\n  File \"seed.py\", line 3, in f\nZeroDivisionError: no.",
+            "ZeroDivisionError: no (seed.py, line 3), on case 'n=4'",
+        ),
+        ('Case "a\'b": the answer is no list', 'the answer is no list, on case "a\'b"'),
     ],
 )
 def test_the_cause_of_a_failure_is_the_line_that_helps(feedback: str, cause: str) -> None:

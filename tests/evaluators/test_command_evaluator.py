@@ -170,6 +170,19 @@ def test_placeholders_are_filled(evaluated: Judged) -> None:
     assert "['7', '8', '0', '.']" in told(found)
 
 
+def test_a_script_is_told_its_case_and_its_parameters(evaluated: Judged) -> None:
+    """Each case is a run of its own."""
+    script = (
+        "import json, sys\nprint(sys.argv[1:])\njson.dump(dict(accuracy=float(sys.argv[2])), open('results.json', 'w'))"
+    )
+    settings = 'argv = ["python", "train.py", "{case}", "{task.rate}", "{task.deep}"]\nmetric = "results.json:accuracy"'
+    more = 'parameters = { rate = 0.5, deep = true }\ncases = [{ name = "slow one", rate = 0.25 }, { name = "fast", rate = 1.0 }]'
+    found = evaluated(script, settings, more)
+    assert found.evaluation.cases == {"slow one": 0.25, "fast": 1.0}
+    assert found.evaluation.fitness == 0.625
+    assert "['slow one', '0.25', 'true']" in told(found)
+
+
 def test_a_shell_script_is_a_program_too(evaluated: Judged) -> None:
     """With its metric in its output, and others beside it."""
     settings = (
@@ -223,6 +236,8 @@ def test_what_a_parent_saved_lies_in_the_folder_previous(evaluated: Judged) -> N
     [
         (CLAIMED + '\narguments = { quik = ["x"] }', STAGES, "Did you mean 'quick'"),
         (CLAIMED.replace("{seed}", "{previous}"), "", 'artifacts = ["saved"]'),
+        (CLAIMED.replace("{seed}", "{task.rat}"), "parameters = { rate = 0.5 }", "Did you mean 'rate'"),
+        (CLAIMED, "parameters = { rate = 0.5 }\ncases = { rate = [1.0, 2.0] }", "is not told which one it runs on"),
         (CLAIMED.replace('"python"', '"no-such-command"'), "", "no command 'no-such-command'"),
         (CLAIMED, "sandbox = { exec = false }", "take `exec = false` out"),
         (RESCORED.replace("rescore.py", "missing.py"), "", "no file 'missing.py'"),

@@ -123,6 +123,17 @@ def test_later_measurements_are_listed(browse, told):
     assert "6.5 reduced report" in page
 
 
+def test_the_cases_of_a_score_are_listed_with_the_parents_and_the_best(browse, tmp_path):
+    written = Written(tmp_path, name="cases")
+    written.seed(5.0, cases={"a": 4.0, f"<b>{EVIL}": 6.0})
+    written.proposal(7.0, cases={"a": 3.5, f"<b>{EVIL}": 8.0})
+    client = browse(tmp_path)
+    assert wrong_in(client.get("/c/cases/programs/2").text) == []
+    page = read(client, "/c/cases/programs/2")
+    assert "case nearness its parent's difference best of a 3.5 4 -0.5 4 1" in page
+    assert page.count("this one") == 1
+
+
 def test_held_out_cases_are_listed_once(browse, tmp_path):
     with held_out_campaign(tmp_path, 2.0, 1.0) as campaign:
         best, name = campaign.state.archive.best.record, campaign.name
