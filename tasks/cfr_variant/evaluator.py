@@ -57,8 +57,10 @@ def _judged(candidate: Candidate, trial: Trial, games: str, horizons: str) -> Ev
             "recency": math.fsum(result.played.recency for result in results) / len(results),
             "restlessness": math.fsum(result.played.restlessness for result in results) / len(results),
         },
-        metrics={
-            f"{result.name}_{horizon}": value for result in results for horizon, value in result.of_averages.items()
+        cases={
+            f"{result.name} after {horizon}": value
+            for result in results
+            for horizon, value in result.of_averages.items()
         },
         feedback=_told(results),
     )

@@ -70,13 +70,13 @@ def average_weight(t, own_reach, state):
 
 
 def test_the_score_is_the_mean_over_games_and_horizons(evaluated: Judged) -> None:
-    """Each of which is a metric; equal judgings are equal."""
+    """Each of which is a case; equal judgings are equal."""
     options = {**SMALL, "games": "kuhn2 kuhn3"}
     report = evaluated(rules.CFR_PLUS, **options)
-    metrics = report.evaluation.metrics
-    assert set(metrics) == {"kuhn2_30", "kuhn2_60", "kuhn3_30", "kuhn3_60"}
-    assert shown(report) == pytest.approx(sum(metrics.values()) / 4, abs=1e-12)
-    assert evaluated(rules.CFR_PLUS, **options).evaluation.metrics == metrics
+    cases = report.evaluation.cases
+    assert set(cases) == {"kuhn2 after 30", "kuhn2 after 60", "kuhn3 after 30", "kuhn3 after 60"}
+    assert shown(report) == pytest.approx(-sum(cases.values()) / 4, abs=1e-12)
+    assert evaluated(rules.CFR_PLUS, **options).evaluation.cases == cases
     assert "kuhn3: " in told(report)
 
 
