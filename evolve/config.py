@@ -21,7 +21,7 @@ from pydantic import (
 
 from evolve.devices.inventory import usable_cores
 from evolve.stop import Resource
-from evolve.types import PROPOSE, PURPOSES, ConfigError, Level, Scalar
+from evolve.types import PROPOSE, ConfigError, Level, Scalar
 from evolve.types.errors import did_you_mean
 from evolve.types.secrets import place_of_key
 
@@ -196,7 +196,7 @@ class ModelsSection(SettingsSection):
     )
     purposes: dict[str, str] = Field(
         default_factory=dict,
-        description='members for other purposes than proposals: `"repair"`, `"reflect"`, `"novelty"`, `"embed"`. One that is named here proposes only where it is named `"propose"` too',
+        description='members for other purposes than proposals: `"repair"`, `"reflect"`, `"novelty"`, `"embed"`, and those that an operator names. One that is named here proposes only where it is named `"propose"` too',
     )
 
     @property
@@ -211,8 +211,6 @@ class ModelsSection(SettingsSection):
         names = [member.name for member in self.members]
         if len(set(names)) < len(names):
             raise ValueError(f"each model has a name of its own, got {', '.join(names)}")
-        for purpose in self.purposes.keys() - PURPOSES:
-            raise ValueError(f"no model is asked for {purpose!r}.{did_you_mean(purpose, PURPOSES)}")
         unknown = [name for name in self.purposes.values() if name not in names]
         if unknown:
             raise ValueError(f"purposes name a model that is no member: {', '.join(unknown)}")

@@ -39,7 +39,8 @@ class OperatorEntry:
     took less, where `embedded_suffixes` are given only if a file of the seed ends so. `history_free`: it learns nothing from the campaign, so that a baseline may use it.
     `needs_model`: a model writes its children, so that they are never evaluated at the isolation level `reduced` unasked; a campaign without a model does not use it.
     `parents`: how many records it wants as parents at least; `takes_failures`: its parent is a program that failed. `makes`: a step of one that makes notes
-    is about its parents, and brings lessons and extras; its records are neither children nor screened proposals. `scheduled`: the engine asks it, and no strategy does."""
+    is about its parents, and brings lessons and extras; its records are neither children nor screened proposals. `scheduled`: the engine asks it, and no strategy does. `purposes` are names of its own for calls of a model
+    (`context.model("plan")`), beside the engine's, for each of which `models.purposes` may name another model."""
 
     name: str
     factory: Callable[[Settings], Operator]
@@ -53,6 +54,7 @@ class OperatorEntry:
     takes_failures: bool = False
     makes: Literal["programs", "notes"] = "programs"
     scheduled: bool = False
+    purposes: tuple[str, ...] = ()
 
     @property
     def traits(self) -> Traits:

@@ -175,7 +175,7 @@ def no_model(purpose: str) -> Caller:
 @dataclass(frozen=True)
 class Context:
     """Values that an operator may use. `history` and `lessons` end with what had settled and was written when the step was asked; `rng` belongs
-    to the step; `deadline` is a time of `time.monotonic`. `model(purpose)` is what to call: for "propose" and "repair" the selection's model, for "reflect", "novelty" and "embed"
+    to the step; `deadline` is a time of `time.monotonic`. `model(purpose)` is what to call: for "propose" and "repair" the selection's model, for "reflect", "novelty", "embed" and the `purposes` of an operator's entry
     the one that the campaign's settings name, else the same; raises `ConfigError` where there is none. `templates` replace those of the engine's prompts, by name; `sections` are what plugins add to
     every prompt of this selection, and `prompt_tokens` is how long one may be. `quarantined` are the programs that were ruled out when the
     step was asked: nothing is told of them. `best` is the record of the best program then, 0 for none, and `rivals` how many steps on the same

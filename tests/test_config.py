@@ -80,11 +80,6 @@ def test_task_assignments_are_parameters():
             "setting 'novelty.distance' is at most 0.5, got 0.7",
         ),
         (
-            {"models": {"members": [{"name": "a"}, {"name": "b"}], "purposes": {"reflct": "a"}}},
-            [],
-            "no model is asked for 'reflct'. Did you mean 'reflect'?",
-        ),
-        (
             {"models": {"members": [{"name": "a"}], "purposes": {"reflect": "a"}}},
             [],
             "every member serves another purpose; name one for 'propose', too",

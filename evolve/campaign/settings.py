@@ -23,7 +23,7 @@ from evolve.hookspecs import ModelEntry
 from evolve.plugins import Plugins, package_versions
 from evolve.prompts import templates as prompt_templates
 from evolve.stop import Amount, Budget, Resource, Until, budget_from, exact, tightest
-from evolve.types import Axis, ConfigError, Progress, Task
+from evolve.types import PURPOSES, Axis, ConfigError, Progress, Task
 from evolve.types.errors import did_you_mean
 
 _TIMES = ("seconds", "gpu_seconds")
@@ -135,6 +135,11 @@ def try_settings(settings: Settings, task: Task, plugins: Plugins, budget: Budge
             )
     for name in (*names, *reflection_operators(settings)):
         plugins.operator(name, settings.operators.settings.get(name, {}))
+    purposes = PURPOSES.union(*(plugins.operators[name].entry.purposes for name in names))
+    for purpose in settings.models.purposes.keys() - purposes:
+        raise ConfigError(
+            f"no model is asked for {purpose!r} in this campaign.{did_you_mean(purpose, purposes)} Try: models.purposes takes {', '.join(sorted(purposes))}"
+        )
     for name in settings.trackers.names:
         plugins.tracker_settings(name, settings.trackers.settings.get(name, {}))
     plugins.strategy(settings.strategy.name, settings.strategy.settings, names)

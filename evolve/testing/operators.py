@@ -1,6 +1,6 @@
 """Suites for operators, with a scripted model and without: proposals of given programs, again and again."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 
 from evolve.protocols import Operator
 from evolve.testing.rehearsal import Answer, Heard, ScriptedModel, rehearsed_step
@@ -64,17 +64,18 @@ def check_model_operator(
     programs: Sequence[Program],
     replies: Sequence[str] = (),
     traits: Traits | None = None,
+    purposes: Sequence[str] = (),
 ) -> None:
     """Lets an operator that needs a model propose children of each of `programs`, with `NONSENSE` for replies, with `replies`, and with calls that
     fail.
 
     Checked: equal replies give equal prompts and children, also from an operator made afresh and after another proposal; every proposal has
     a child, with a reason where it has no program, or ends with `EditError` or `ModelError`; a model that is gone and a budget that is
-    spent are not kept from the engine; its calls have a known purpose; and each of `replies`, if there are any, gives a program or a lesson for at least one of `programs`."""
+    spent are not kept from the engine; its calls have a purpose of the engine's or one of `purposes`; and each of `replies`, if there are any, gives a program or a lesson for at least one of `programs`."""
     wanted = traits or Traits(needs_model=True)
     for number, program in enumerate(programs):
         for answer in (*NONSENSE, *replies):
-            _check_answer(make, program, number, answer, wanted)
+            _check_answer(make, program, number, answer, wanted, PURPOSES.union(purposes))
         _check_failed_calls(make, program, wanted)
     for reply in replies:
         proposals = [_propose(make(), program, 0, reply, wanted)[0] for program in programs]
@@ -82,15 +83,19 @@ def check_model_operator(
         assert fruits, f"the reply {reply[:60]!r} gives no program of any of the {len(programs)} programs"
 
 
-def _check_answer(make: Callable[[], Operator], program: Program, seed: int, answer: Answer, traits: Traits) -> None:
+def _check_answer(
+    make: Callable[[], Operator], program: Program, seed: int, answer: Answer, traits: Traits, purposes: Set[str]
+) -> None:
     used = make()
     first = _propose(used, program, seed, answer, traits)
     for operator, where in ((used, "the same operator"), (make(), "an operator made afresh")):
         again = _propose(operator, program, seed, answer, traits)
         assert again == first, f"{where} makes something else of equal replies: {again} != {first}"
     children, heard = first
-    unknown = {call.purpose for call in heard} - PURPOSES
-    assert not unknown, f"it calls a model for {sorted(unknown)}, wanted one of {sorted(PURPOSES)}"
+    unknown = {call.purpose for call in heard} - purposes
+    assert not unknown, (
+        f"it calls a model for {sorted(unknown)}, wanted one of {sorted(purposes)}. Try: name it in `purposes` of its entry, and here"
+    )
     _check_children(children, program)
     answers = sum(call.samples for call in heard)
     wrong = [child.call for child in children or () if child.call >= answers]

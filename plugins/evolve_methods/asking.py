@@ -73,10 +73,11 @@ class Asker:
         selection: Selection,
         context: Context,
         words: Mapping[str, str] = MappingProxyType({}),
+        purpose: str = NOTE,
     ) -> str:
         """Returns the words of one answer, without the thoughts that some servers leave in it; empty for one that was refused. Raises
         `ModelError` where there is no answer."""
-        caller = context.model(NOTE)
+        caller = context.model(purpose)
         reply = caller.complete(self._build(request, selection, context, caller, words))[0]
         return "" if reply.finish == "refused" else reply.text.rpartition("</think>")[2].strip()
 

@@ -53,6 +53,8 @@ from evolve_methods.distances import measure_diversity
 from evolve_methods.lineage import Worth
 
 WRITE, FOLLOW, SUMMARISE = "write_plan", "follow_plan", "summarise_plan"
+PLAN = "plan"
+"""Purpose of the calls that write plans."""
 UNIFORM = 0.2
 BEST, OTHERS = 3, 2
 """Elites among which a parent is drawn: the best, and others."""
@@ -277,7 +279,7 @@ def find_temperature(diversity: float) -> float:
 
 def write_plan(asker: Asker, selection: Selection, context: Context) -> Sequence[Child]:
     """Returns a note with a plan in its extras."""
-    plan = asker.write_note(WRITE_REQUEST, selection, context)[:_LONGEST]
+    plan = asker.write_note(WRITE_REQUEST, selection, context, purpose=PLAN)[:_LONGEST]
     return [Child(None, plan, extras={WRITE: plan}) if plan else Child(None, "its reply has no plan")]
 
 
@@ -303,7 +305,7 @@ def _make(settings: Mapping[str, Any], operators: Sequence[str]) -> PlanStrategy
 
 ENTRIES = (
     StrategyEntry("plan", _make, PlanSettings, operators=(WRITE, FOLLOW, SUMMARISE)),
-    make_entry(WRITE, write_plan, makes="notes"),
+    make_entry(WRITE, write_plan, makes="notes", purposes=(PLAN,)),
     make_entry(FOLLOW, follow_plan),
     make_entry(SUMMARISE, summarise_plan, makes="notes"),
     PresetEntry(

@@ -47,6 +47,19 @@ def test_settings_that_fit(circle_task: Task, values: dict[str, object]) -> None
     tried(circle_task, **values)
 
 
+def test_purposes_are_the_engines_and_those_of_the_campaigns_operators(circle_task: Task) -> None:
+    """A misspelt one would be a model that nobody ever asks."""
+    models = {**PAIR, "purposes": {"plan": "wise"}}
+    tried(circle_task, models=models, strategy={"name": "plan"})
+    with pytest.raises(
+        ConfigError,
+        match=r"no model is asked for 'plan' in this campaign\..* Try: models.purposes takes embed, novelty",
+    ):
+        tried(circle_task, models=models)
+    with pytest.raises(ConfigError, match=r"no model is asked for 'reflct' in this campaign\. Did you mean 'reflect'"):
+        tried(circle_task, models={**PAIR, "purposes": {"reflct": "wise"}})
+
+
 def test_a_budget_that_only_models_spend_wants_an_operator_that_calls_one(circle_task: Task) -> None:
     """It would never end the campaign."""
     with pytest.raises(ConfigError, match="no operator of this campaign spends tokens, got 5tokens"):

@@ -236,7 +236,8 @@ def test_operators_that_all_want_a_failure_are_refused() -> None:
 
 @pytest.mark.parametrize(("name", "replies"), [(WRITE, []), (FOLLOW, [REPLY]), (SUMMARISE, ["It helped."])])
 def test_its_operators_keep_the_promises_of_one_that_needs_a_model(name: str, replies: list[str]) -> None:
-    check_model_operator(lambda: make_operator(name), [SEED], replies, operator_entry(name).traits)
+    entry = operator_entry(name)
+    check_model_operator(lambda: make_operator(name), [SEED], replies, entry.traits, entry.purposes)
 
 
 def test_a_plan_is_the_reply_and_stands_in_the_log() -> None:
