@@ -159,6 +159,9 @@ class Plugins:
         free = _find("strategy", strategy, self.strategies).entry.history_free_operators
         default = _default_operators((one.entry for one in self.operators.values()), free, models)
         named = tuple(wanted) or self.companions(strategy)
+        if not wanted and not models:
+            # Of the strategy's own, those that need no model are left; where there are none, the error is about the first.
+            named = tuple(name for name in named if not self.operators[name].entry.needs_model) or named
         for name in named:
             entry = _find("operator", name, self.operators).entry
             if free and not entry.history_free:
@@ -167,8 +170,12 @@ class Plugins:
                     f"Try: use one of {', '.join(default)}, or another strategy"
                 )
             if entry.needs_model and not models:
+                what, remedy = f"operator {name!r} needs a model", f"leave {name!r} out"
+                if not wanted:
+                    what = f"strategy {strategy!r} brings operators that need a model ({', '.join(named)})"
+                    remedy = "name operators that need none in operators.names, such as tune_literals"
                 raise ConfigError(
-                    f"operator {name!r} needs a model, and this campaign has none. Try: name one, such as --model gpt-5-mini, or leave {name!r} out"
+                    f"{what}, and this campaign has none. Try: name one, such as --model gpt-5-mini, or {remedy}"
                 )
             if entry.scheduled:
                 raise ConfigError(

@@ -73,7 +73,7 @@ class History(Protocol):
 
     def parents(self, record: RecordId) -> tuple[RecordId, ...]: ...
     def children(self, record: RecordId) -> Sequence[RecordId]:
-        """The proposals that had it as a parent, in the order in which they settled."""
+        """The proposals that had it as a parent, in the order in which they settled, screened and failed ones too."""
 
     def failures(self, count: int) -> Sequence[RecordId]:
         """The last `count` proposals that failed when they were evaluated and that this version of the task has evaluated, the newest first."""

@@ -174,7 +174,7 @@ def test_baselines_get_history_free_operators(installed):
 
 
 def test_a_strategy_brings_its_own_operators_where_none_is_named(installed):
-    """All of them, whatever others there are; one that is missing, or that needs a model where there is none, is an error."""
+    """All of them, whatever others there are, but for those that need a model where there is none; one that is missing is an error."""
     entry = StrategyEntry("mine", lambda settings, operators: operators, operators=("rewrite", "shuffle"))
     installed["mine"] = module("mine", register_strategies=lambda: [entry])
     with pytest.raises(ConfigError, match="strategy 'mine' works with the operator 'shuffle', and no operator is"):
@@ -182,7 +182,17 @@ def test_a_strategy_brings_its_own_operators_where_none_is_named(installed):
     assert plugins.load().operators_of("mine", ["diff"], models=True) == ("diff",)
     installed["other"] = module("other", register_operators=lambda: [OperatorEntry("shuffle", lambda settings: None)])
     assert plugins.load().operators_of("mine", [], models=True) == ("rewrite", "shuffle")
-    with pytest.raises(ConfigError, match="'rewrite' needs a model, and this campaign has none"):
+    assert plugins.load().operators_of("mine", []) == ("shuffle",)
+    with pytest.raises(ConfigError, match="operator 'diff' needs a model, and this campaign has none"):
+        plugins.load().operators_of("mine", ["diff", "shuffle"])
+
+
+def test_a_strategy_whose_operators_all_need_a_model_names_them(installed):
+    entry = StrategyEntry("mine", lambda settings, operators: operators, operators=("rewrite", "diff"))
+    installed["mine"] = module("mine", register_strategies=lambda: [entry])
+    with pytest.raises(
+        ConfigError, match=r"strategy 'mine' brings operators that need a model \(rewrite, diff\), and this"
+    ):
         plugins.load().operators_of("mine", [])
 
 

@@ -163,6 +163,28 @@ def test_a_strategy_names_models_that_answer() -> None:
         check_strategy(lambda names: Steady(lambda strategy, view, rng: stubborn), steps=20, operators=operators)
 
 
+def gate(view: View, *cases: str) -> Propose:
+    """A proposal with a gate by the first operator that is free to take the best elite."""
+    elite = next(elite for island in range(3) if (elite := view.archive.best_elite(island)))
+    operator = next(name for name in view.operators if view.traits(name).takes_one_elite)
+    return Propose(Selection(operator, parents=(elite.record,)), gate=cases)
+
+
+def test_a_gate_names_cases_that_the_task_has() -> None:
+    """It has three in one of the campaigns, and every program that succeeded has a result on each."""
+    seen = set[tuple[str, ...]]()
+
+    def ask_well(strategy: Steady, view: View, rng: Generator) -> Propose:
+        action = gate(view, *(case.name for case in view.task.cases[:2]))
+        seen.add(tuple(view.history.cases(action.selection.parents[0])))
+        return action
+
+    check_strategy(lambda operators: Steady(ask_well), steps=60)
+    assert seen == {(), ("left", "middle", "right")}
+    with pytest.raises(AssertionError, match="its gate names nonsense, and the task has no cases"):
+        check_strategy(lambda operators: Steady(lambda strategy, view, rng: gate(view, "nonsense")), steps=60)
+
+
 def test_a_note_may_be_about_a_failure() -> None:
     """As well as about a success."""
 

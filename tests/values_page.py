@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from enum import Enum
 from pathlib import Path
+from typing import Literal, get_args, get_origin
 
 from evolve import archive, protocols, types
 
@@ -27,7 +28,7 @@ GROUPS: dict[str, tuple[str, Sequence[str]]] = {
         "A strategy and a replay are told the same events, in the same order; a tracker is told of records.",
         [
             *("Asked", "Replied", "Call", "Settled", "Record", "Origin", "Placement", "Insertion"),
-            *("Ruled", "TaskChanged", "LessonWritten", "MachineMeasured"),
+            *("Ruled", "TaskChanged", "LessonWritten", "MachineMeasured", "Opened"),
         ],
     ),
     "The task": ("", ["Task", "Stage", "Axis", "Fitness", "Constraint"]),
@@ -87,6 +88,9 @@ def list_fields(tree: ast.ClassDef, is_enum: bool) -> Iterator[str]:
         if line.startswith("_"):
             continue
         line = line.replace("'", '"')
+        meant = getattr(types, ast.unparse(node.annotation), None) if isinstance(node, ast.AnnAssign) else None
+        if get_origin(meant) is Literal:
+            line += f"  # {', '.join(map(repr, get_args(meant)))}"
         after = tree.body[place + 1] if place + 1 < len(tree.body) else None
         if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant) and isinstance(after.value.value, str):
             line += f"  # {join_lines(after.value.value)}"

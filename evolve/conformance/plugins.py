@@ -103,7 +103,9 @@ def _check_operator(plugins: Plugins, name: str, settings: Mapping[str, Any]) ->
     # The author alone knows a good reply to an operator that needs a model, so it is given replies that are none.
     entry = plugins.operators[name].entry
     if entry.needs_model:
-        testing.check_model_operator(lambda: plugins.operator(name, settings), PROGRAMS, traits=entry.traits)
+        testing.check_model_operator(
+            lambda: plugins.operator(name, settings), PROGRAMS, traits=entry.traits, purposes=entry.purposes
+        )
     else:
         testing.check_operator(lambda: plugins.operator(name, settings), PROGRAMS, entry.traits)
 

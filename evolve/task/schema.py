@@ -442,6 +442,22 @@ class TaskFile(Table):
                 raise ValueError(f"two of the {kind} are called {twice[0]!r}. Try: rename one")
         return self
 
+    @model_validator(mode="before")
+    @classmethod
+    def _refuse_parameters_in_a_case(cls, data: Any) -> Any:
+        """Says what pydantic says of all forms that a case might have."""
+        for key in ("cases", "held_out"):
+            declared = data.get(key) if isinstance(data, dict) else None
+            for case in declared if isinstance(declared, list) else []:
+                tables = (
+                    [name for name, value in case.items() if isinstance(value, dict)] if isinstance(case, dict) else []
+                )
+                if tables:
+                    raise ValueError(
+                        f"a table of {key} holds the parameters themselves, got a table {tables[0]!r} in it. Try: write them beside `name`, such as n = 32"
+                    )
+        return data
+
     @model_validator(mode="after")
     def _cases_are_parameters(self) -> "TaskFile":
         self._check_cases("cases", self.cases, {"name", "weight"})

@@ -39,13 +39,24 @@ def check_operator(make: Callable[[], Operator], programs: Sequence[Program], tr
     Checked: equal selections, histories and generators give equal children, also from an operator made afresh; a child
     differs from its parent; its extras are plain JSON; nothing but `EditError` is raised; at least one of `programs`
     has children."""
-    fruitful = 0
+    fruitful, reason = 0, ""
     for number, program in enumerate(programs):
         first, second = (_propose(make(), program, number, traits=traits)[0] for _ in range(2))
+        reason = reason or _find_refusal(make(), program, number, traits)
         assert first == second, f"equal inputs give other children: {first} != {second}"
         fruitful += first is not None
         _check_children(first, program)
-    assert fruitful, f"none of the {len(programs)} programs has a child: every proposal ended with EditError"
+    assert fruitful, (
+        f"none of the {len(programs)} programs has a child: every proposal ended with EditError, the first one with {reason!r}"
+    )
+
+
+def _find_refusal(operator: Operator, program: Program, seed: int, traits: Traits | None) -> str:
+    try:
+        operator.propose(*rehearsed_step(program, seed, traits))
+    except EditError as error:
+        return str(error)
+    return ""
 
 
 def rehearse_proposal(

@@ -143,6 +143,7 @@ class Rehearsal:
         self.seed = seed
         self.events: list[Event] = []
         self.task = rehearsed_task()
+        """Task; where it is given cases, before `open`, a program has a result on each of them."""
         self.archive = _make_archive(self.task)
         self.history = RehearsedHistory()
         self.lessons: Sequence[Lesson] = ()
@@ -239,7 +240,11 @@ class Rehearsal:
         elif crashed:
             evaluation = Evaluation.failed(Outcome.CRASHED, "it crashed", seconds=0.1)
         else:
-            evaluation = Evaluation.ok(-((number - OPTIMUM) ** 2), descriptors={"x": number})
+            score = -((number - OPTIMUM) ** 2)
+            # Each case has another program that is the best on it, and their mean is the score.
+            middle = (len(self.task.cases) - 1) / 2
+            cases = {case.name: score + (place - middle) * number for place, case in enumerate(self.task.cases)}
+            evaluation = Evaluation.ok(score, descriptors={"x": number}, cases=cases)
         record = Record(len(self.history) + 1, origin, program.id if program else None, evaluation)
         self.history.records.append(record)
         if program:

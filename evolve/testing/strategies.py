@@ -1,37 +1,43 @@
 """Suite for strategies: rehearsed campaigns, in which the outcome of an action follows from its step alone."""
 
 from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import replace
 from types import MappingProxyType
 
 from evolve.protocols import Strategy
 from evolve.testing.rehearsal import OPERATORS, Rehearsal, RehearsedHistory
-from evolve.types import FAILURES, Action, Event, Measure, ProgramId, Propose, Selection, Traits, Wait
+from evolve.types import FAILURES, Action, Case, Event, Measure, ProgramId, Propose, Selection, Traits, Wait
 
 IN_FLIGHT = 3
 NEEDS: Mapping[str, Traits] = MappingProxyType({"second": Traits(takes_failures=True), "third": Traits(parents=2)})
 """Traits of two of the operators in a second rehearsal."""
+CASES = (Case("left"), Case("middle"), Case("right"))
+"""Cases of the task of that rehearsal."""
 
 
 def check_strategy(
     make: Callable[[Sequence[str]], Strategy], steps: int = 120, operators: Mapping[str, Traits] = MappingProxyType({})
 ) -> None:
     """Rehearses two campaigns of `steps` actions, up to `IN_FLIGHT` at a time, with the strategy of `make(operators)`. In the second one, some
-    operators have the traits of `NEEDS`. A strategy that works with certain operators is given these, by their names, with their traits, and in one campaign.
+    operators have the traits of `NEEDS`, and the task has the cases of `CASES`. A strategy that works with certain operators is given these, by their names, with their traits, and in one campaign.
 
     Checked: the same view and generator give the same action, asking changes no state, a fresh strategy that is told
     the same events asks the same, only known records and operators are named, a quarantined program is left alone, an
     operator gets the parents that its `view.traits` ask for or is not used, one that `view.operators` lacks from the middle on is not used, nor is a model that `view.models` lacks,
-    it never waits while nothing is pending, and it goes on with a newer version of the task."""
+    a gate names cases of the task, it never waits while nothing is pending, and it goes on with a newer version of the task."""
     if operators:
         _check_campaign(make, steps, operators)
         return
     usual = dict.fromkeys(OPERATORS, Traits())
     _check_campaign(make, steps, usual)
-    _check_campaign(make, steps, {**usual, **NEEDS})
+    _check_campaign(make, steps, {**usual, **NEEDS}, CASES)
 
 
-def _check_campaign(make: Callable[[Sequence[str]], Strategy], steps: int, operators: Mapping[str, Traits]) -> None:
+def _check_campaign(
+    make: Callable[[Sequence[str]], Strategy], steps: int, operators: Mapping[str, Traits], cases: Sequence[Case] = ()
+) -> None:
     rehearsal, strategy, told = Rehearsal(), make(tuple(operators)), 0
+    rehearsal.task = replace(rehearsal.task, cases=tuple(cases))
     rehearsal.operators = tuple(operators)
     rehearsal.needs.update(operators)
     rehearsal.open()
@@ -95,8 +101,13 @@ def _check_action(action: Action, rehearsal: Rehearsal, quarantined: Set[Program
         case Measure(about=about, program=program):
             assert about in known, f"it measures record {about}, but there are {len(known)}"
             assert rehearsal.history.program_id(about) == program, f"record {about} does not hold the program {program}"
-        case Propose(selection=selection):
+        case Propose(selection=selection, gate=gate):
             _check_selection(selection, rehearsal, quarantined)
+            cases = [case.name for case in rehearsal.task.cases]
+            strange = sorted(set(gate) - set(cases))
+            assert not strange, (
+                f"its gate names {', '.join(strange)}, and the task has {', '.join(cases) or 'no cases'}"
+            )
 
 
 def _check_selection(selection: Selection, rehearsal: Rehearsal, quarantined: Set[ProgramId]) -> None:

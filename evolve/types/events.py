@@ -234,8 +234,9 @@ class Traits:
 @tag_union_member
 @dataclass(frozen=True, slots=True)
 class Propose:
-    """Asks the selection's operator for children, and evaluates them. A child must be better than its first parent on the mean over the cases of the `gate`
-    before it is evaluated on the task's others."""
+    """Asks the selection's operator for children, and evaluates them. A child must be better than its first parent on the weighted mean over the cases of the `gate`
+    before it is evaluated on the task's others; else it ends as `below_threshold`, without a fitness and with its results on these cases. The parent's results are those of its
+    record, and of several measurements the first. A gate of all cases stops nothing."""
 
     selection: Selection
     gate: tuple[str, ...] = ()

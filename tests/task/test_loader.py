@@ -173,6 +173,10 @@ def test_cases_of_the_fitness_have_weights(folder: Path) -> None:
         ("[[cases]]\nn = 3\n", "each table of cases has a `name` of its own"),
         ('[[cases]]\nname = "a"\n[carry]\nartifacts = ["steps"]\n', "each case has artifacts of its own"),
         ('[[held_out]]\nname = "a"\nweight = 2\n', "held_out sets 'weight', which is no parameter"),
+        (
+            '[[cases]]\nname = "a"\nparameters = { n = 3 }\n',
+            "a table of cases holds the parameters themselves, got a table 'parameters'",
+        ),
     ],
 )
 def test_cases_that_cannot_be_are_refused(folder: Path, more: str, message: str) -> None:
