@@ -202,12 +202,12 @@ class TreePicture:
 def draw_tree(nodes: Sequence[Node], scale: FitnessScale | None, fitness: Fitness) -> TreePicture:
     """Returns the picture of a tree, its dots coloured by their operators."""
     places, line = place_nodes(nodes, scale), find_best_line(nodes)
-    ranked = [operator for operator, _ in Counter(node.operator or "no operator" for node in nodes).most_common()]
+    ranked = [operator for operator, _ in Counter(node.operator or "seed or import" for node in nodes).most_common()]
     hues = {operator: f"hue{min(place, _HUES - 1)}" for place, operator in enumerate(ranked)}
     edges = [(node, _draw_edge(places[node.parent], places[node.record])) for node in nodes if node.parent]
     return TreePicture(
         dots=tuple(
-            _draw_node(node, places[node.record], hues[node.operator or "no operator"], fitness) for node in nodes
+            _draw_node(node, places[node.record], hues[node.operator or "seed or import"], fitness) for node in nodes
         ),
         edges="".join(path for _, path in edges),
         best="".join(path for node, path in edges if node.record in line),
