@@ -35,50 +35,53 @@ def run(arm, seed, scores, *, task="made", direction="max", start=0.0, held_out=
 
 
 @pytest.mark.parametrize(
-    ("differences", "expected"),
+    ("sides", "expected"),
     [
-        ([1.0] * 6, 2 / 64),
-        ([-1.0] * 6, 2 / 64),
-        ([1.0, 1.0, 1.0], 2 / 8),
-        # Sums of four signs: 2 of 16 are 4 away from 0, 8 are 2 away, and 6 are 0.
-        ([1.0, 1.0, 1.0, -1.0], 10 / 16),
-        ([0.0, 0.0, 0.0], 1.0),
+        # 2 of the 20 ways to deal three and three are as far from the middle.
+        ({"a": ([4.0, 5.0, 6.0], [1.0, 2.0, 3.0])}, 2 / 20),
+        ({"a": ([1.0, 2.0, 3.0], [4.0, 5.0, 6.0])}, 2 / 20),
+        # Two tasks with 10 ways each: both all the one way or all the other.
+        ({"a": ([3.0, 4.0, 5.0], [1.0, 2.0]), "b": ([3.0, 4.0, 5.0], [1.0, 2.0])}, 2 / 100),
+        # Of one each both ways are as far, on each task.
+        ({"a": ([2.0], [1.0]), "b": ([2.0], [1.0])}, 2 / 4),
+        ({"a": ([1.0, 1.0], [1.0, 1.0])}, 1.0),
     ],
 )
-def test_the_p_value_counts_all_choices_of_signs(differences, expected):
-    assert table.sign_flip_p(differences) == expected
+def test_the_p_value_counts_all_ways_to_deal_the_campaigns_of_each_task(sides, expected):
+    assert table.find_p(sides) == pytest.approx(expected)
 
 
-def test_an_interval_needs_six_blocks():
-    """With five, one of 32 parts of the line at each end is more than is to be left out."""
-    assert table.sign_flip_interval([1.0, 2.0, 3.0, 4.0, 5.0]) is None
-    assert table.sign_flip_interval([1.0, 2.0, 3.0, 4.0, 5.0, 6.0]) == (1.0, 6.0)
+def test_the_distribution_is_that_of_mann_and_whitney():
+    """Of three and two: U is 0 to 6 in 1, 1, 2, 2, 2, 1 and 1 of ten ways."""
+    dealt = table.deal([3.0, 4.0, 5.0], [1.0, 2.0])
+    wanted = dict(zip([0, 1, 2, 3, 4, 5, 6], [0.1, 0.1, 0.2, 0.2, 0.2, 0.1, 0.1], strict=True))
+    assert {round(share * 6): chance for share, chance in dealt.items()} == pytest.approx(wanted)
 
 
-def test_a_longer_row_of_blocks_narrows_the_interval():
-    """With eight, six of 256 parts are left out at each end. The sixth mean from below is that of 0, 1 and 3, behind those of 0; 0, 1; 1; 0, 2; and 0, 1, 2."""
-    assert table.sign_flip_interval([float(value) for value in range(8)]) == pytest.approx((4 / 3, 7 - 4 / 3))
+def test_a_draw_is_half_a_pair():
+    assert table.superiority([2.0, 3.0], [2.0, 1.0]) == (0.5 + 1 + 1 + 1) / 4
+    assert sum(table.deal([2.0, 3.0], [2.0, 1.0]).values()) == pytest.approx(1.0)
+
+
+def test_an_interval_needs_enough_campaigns():
+    """Three and three cannot exclude any shift at 95 %; four and four exclude all beyond the extremes."""
+    assert table.find_interval({"a": ([4.0, 5.0, 6.0], [1.0, 2.0, 3.0])}) is None
+    assert table.find_interval({"a": ([11.0, 12.0, 13.0, 14.0], [1.0, 2.0, 3.0, 4.0])}) == (7.0, 13.0)
 
 
 def test_the_interval_excludes_nought_where_the_test_does():
-    """Both say the same of seven blocks, of which one goes the other way."""
-    ahead, mixed = [1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.5], [1.0, 1.0, 1.0, 1.0, 1.0, 1.0, -2.0]
-    assert table.sign_flip_p(ahead) == 2 / 128
-    low, _ = table.sign_flip_interval(ahead)
-    assert low > 0
-    assert table.sign_flip_p(mixed) > 0.05
-    low, high = table.sign_flip_interval(mixed)
+    ahead = {"a": ([5.0, 6.0, 7.0, 8.0, 9.0], [1.0, 2.0, 3.0, 4.0, 4.5])}
+    mixed = {"a": ([5.0, 2.5, 7.0, 0.5, 9.0], [1.0, 2.0, 3.0, 4.0, 4.5])}
+    assert table.find_p(ahead) < 0.05 < table.find_p(mixed)
+    assert table.find_interval(ahead)[0] > 0
+    low, high = table.find_interval(mixed)
     assert low < 0 < high
 
 
-def test_many_blocks_are_drawn_and_not_counted():
-    """2 ** 40 choices would not end; what is drawn is the same each time."""
-    assert table.sign_flip_p([1.0] * 40) == 0.0
-    assert table.sign_flip_interval([1.0] * 40) == (1.0, 1.0)
-
-
-def test_equal_arms_share_their_ranks():
-    assert table.rank({"a": 3.0, "b": 1.0, "c": 3.0}) == {"a": 1.5, "b": 3.0, "c": 1.5}
+def test_many_campaigns_are_drawn_and_not_counted():
+    """What is drawn is the same each time."""
+    sides = {"a": ([float(number) for number in range(30)], [float(number) for number in range(40, 70)])}
+    assert table.find_p(sides) == table.find_p(sides) < 0.001
 
 
 def test_shares_are_of_the_way_from_the_seed_to_the_best_known():
@@ -109,24 +112,29 @@ def test_held_out_shares_are_means_over_cases():
     assert table.held_out_share(runs[1], scale) == pytest.approx((1.0 + 0.0 + 1.0) / 3)
 
 
-def test_a_block_with_one_arm_alone_is_left_out_and_named():
-    """So is no other: arms need not be on all tasks."""
+def test_a_task_with_one_arm_alone_is_left_out_and_named():
+    """So is no other: arms need not be on all tasks, nor have equally many campaigns."""
     runs = [run(arm, seed, [value]) for seed in (1, 2) for arm, value in (("default", 2.0), ("other", 1.0))]
-    runs += [run("default", 3, [2.0]), run("other", 1, [9.0], task="elsewhere")]
+    runs += [run("default", 3, [3.0]), run("other", 1, [9.0], task="elsewhere")]
     found = table.compare(
-        {one.block: {two.arm: two.best for two in runs if two.block == one.block} for one in runs}, "default", "other"
+        {"made": {"default": [2.0, 2.0, 3.0], "other": [1.0, 1.0]}, "elsewhere": {"other": [9.0]}}, "default", "other"
     )
-    assert (found.better, found.equal, found.worse, found.difference, found.p) == (2, 0, 0, 1.0, 0.5)
-    assert "Left out against `other`, where one arm is missing: elsewhere 1, made 3." in table.format_tables(
-        runs, "default"
+    assert (found.tasks, found.runs, found.superiority, found.ahead, found.left_out) == (
+        1,
+        (3, 2),
+        1.0,
+        1.0,
+        ["elsewhere"],
     )
+    assert found.p == pytest.approx(0.1)
+    assert "Left out against `other`, where one arm is missing: elsewhere." in table.format_tables(runs, "default")
 
 
 def test_the_tables_say_what_is_decided_and_what_is_not():
-    """Six blocks that all go one way decide; where half of them do not, nothing is decided."""
+    """Six campaigns that are all better decide; where all are equal, nothing is decided."""
     arms = (("default", 3.0), ("worse", 1.0))
     runs = [run(arm, seed, [value], held_out={"far": 1.0}) for seed in range(6) for arm, value in arms]
     text = table.format_tables(runs, "default")
     assert "| made | `default` | 6 | 1 | 0 | 3 (3 to 3) | 1.00 (1.00 to 1.00) |" in text
-    assert "| `worse` | best | 6 | 6 / 0 / 0 | +1.00 | +1.00 to +1.00 | 0.031 | +0.667 |" in text
+    assert "| `worse` | best | 1 | 6 and 6 | 100% | 0.0022 | +0.667 | +0.667 to +0.667 |" in text
     assert "Not decided by these runs: `worse` on held out (p = 1)." in text

@@ -1,30 +1,31 @@
 """Tables of the comparison of search power, in Markdown, from a folder with `result.json` files.
 
 A gain is told as a share: 0 is the seed's score, 1 the best that any run in the folder has found on the task, or on the held-out case. Arms are
-compared in pairs within blocks (a task with a seed), for chance between tasks and seeds is large. Tests and intervals are exact as long as
-signs can be counted out, and assume no law but that two arms that are equally good might change places in each block."""
+compared by ranks within each task, for chance between tasks is large. A campaign's number pairs it with none of another arm: a model draws its answers
+anew. Tests and intervals are exact as long as the ways to deal a task's campaigns to two arms can be counted out, and assume no law but that any way is as likely
+as another where the arms are equally good."""
 
 import argparse
 import json
+import math
 import statistics
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 LEVEL = 0.95
-MOST_COUNTED = 18
-"""Blocks whose signs are all counted out; of more a sample is drawn."""
-DRAWN = 200_000
+MOST_COUNTED = 20_000
+"""Ways to deal the campaigns of a task that are all counted out; of more a sample is drawn."""
+DRAWN = 20_000
 WORST = -1.0
 """Share of a program that fails on a held-out case, or is worse than the seed by more than the best known is better."""
-Block = tuple[str, int]
-Shares = Mapping[Block, Mapping[str, float]]
-"""One number for each arm of each block; larger is better."""
+Sides = Mapping[str, tuple[Sequence[float], Sequence[float]]]
+"""Numbers of the campaigns of two arms on each task; larger is better."""
 
 
 @dataclass(frozen=True)
@@ -39,11 +40,6 @@ class Run:
     curve: Sequence[float]
     held_out: Mapping[str, tuple[float, float | None]]
     tokens: tuple[int, int]
-
-    @property
-    def block(self) -> Block:
-        """What it is paired by."""
-        return self.task, self.seed
 
     @property
     def best(self) -> float:
@@ -120,78 +116,89 @@ MEASURES: Mapping[str, Callable[[Run, Scale], float]] = {
 }
 
 
-def rank(values: Mapping[str, float]) -> dict[str, float]:
-    """Returns the rank of each arm within a block: 1 is the best, and equal ones share the mean of their ranks."""
+def superiority(first: Sequence[float], other: Sequence[float]) -> float:
+    """Returns the share of pairs, one campaign of each arm, in which the first is better; a draw is half a pair."""
+    one, two = np.asarray(first), np.asarray(other)[:, None]
+    return float(np.mean((one > two) + 0.5 * (one == two)))
+
+
+def deal(first: Sequence[float], other: Sequence[float]) -> dict[float, float]:
+    """Returns the distribution of `superiority` over all ways to deal the campaigns of a task to two arms of these sizes."""
+    both, size = np.array([*first, *other]), len(first)
+    # Each campaign's pairs won against all others; those within its own arm cancel.
+    won = ((both > both[:, None]) + 0.5 * (both == both[:, None])).sum(axis=0) - 0.5
+    if math.comb(len(both), size) <= MOST_COUNTED:
+        chosen = np.array(list(combinations(range(len(both)), size)))
+    else:
+        rng = np.random.default_rng(0)
+        chosen = np.array([rng.permutation(len(both))[:size] for _ in range(DRAWN)])
+    shares = (won[chosen].sum(axis=1) - size * (size - 1) / 2) / (size * len(other))
+    values, counts = np.unique(np.round(shares, 9), return_counts=True)
+    return {float(value): float(count) / len(chosen) for value, count in zip(values, counts, strict=True)}
+
+
+def find_p(sides: Sides) -> float:
+    """Returns the two-sided p-value: how likely the mean superiority over the tasks is as far from one half as it is, where the arms are equally good."""
+    total = {0.0: 1.0}
+    for first, other in sides.values():
+        dealt, before = deal(first, other), total
+        total = {}
+        for one, chance in before.items():
+            for two, more in dealt.items():
+                key = round(one + two, 6)
+                total[key] = total.get(key, 0.0) + chance * more
+    middle = len(sides) / 2
+    found = abs(sum(superiority(*both) for both in sides.values()) - middle)
+    return min(1.0, sum(chance for value, chance in total.items() if abs(value - middle) >= found - 1e-5))
+
+
+def find_interval(sides: Sides) -> tuple[float, float] | None:
+    """Returns the interval of the shift that belongs to the test: how much the first arm may be ahead, alike on all tasks, before the test excludes it. None where there are
+    too few campaigns to exclude anything."""
+    gaps = sorted({one - two for first, other in sides.values() for one in first for two in other})
+    # The test changes at the gaps alone: between two of them any shift does, and beyond them one is tried.
+    parts = [(-math.inf, gaps[0], gaps[0] - 1.0), (gaps[-1], math.inf, gaps[-1] + 1.0)]
+    parts += [(gap, gap, gap) for gap in gaps] + [(low, high, (low + high) / 2) for low, high in pairwise(gaps)]
+    kept = [(low, high) for low, high, shift in parts if find_p(_shift(sides, shift)) > 1.0 - LEVEL]
+    low, high = min(low for low, _ in kept), max(high for _, high in kept)
+    return None if math.inf in (-low, high) else (low, high)
+
+
+def _shift(sides: Sides, shift: float) -> Sides:
+    # Rounded, so that a shift by a gap makes a draw.
     return {
-        arm: 1.0
-        + sum(other > value for other in values.values())
-        + (sum(other == value for other in values.values()) - 1) / 2
-        for arm, value in values.items()
+        task: ([round(value - shift, 9) for value in first], [round(value, 9) for value in other])
+        for task, (first, other) in sides.items()
     }
-
-
-def sign_flip_p(differences: Sequence[float]) -> float:
-    """Returns the two-sided p-value of a mean difference: the share of all choices of signs whose mean is as far from 0."""
-    signs = 2.0 * _choices(len(differences)) - 1.0
-    means = np.abs(signs @ np.asarray(differences, dtype=float))
-    return float(np.mean(means >= abs(sum(differences)) - 1e-9))
-
-
-def sign_flip_interval(differences: Sequence[float]) -> tuple[float, float] | None:
-    """Returns the interval of the mean difference that belongs to the test; None where there are too few blocks for one.
-
-    The means of all subsets divide the line into parts that are equally likely to hold the truth (J. A. Hartigan, "Using subsample values as typical
-    values", Journal of the American Statistical Association 64, 1969)."""
-    chosen = _choices(len(differences))
-    chosen = chosen[chosen.any(axis=1)]
-    means = np.sort(chosen @ np.asarray(differences, dtype=float) / chosen.sum(axis=1))
-    left_out = int((1.0 - LEVEL) / 2.0 * (len(means) + 1))
-    return (float(means[left_out - 1]), float(means[-left_out])) if left_out else None
-
-
-def _choices(count: int) -> NDArray[np.float64]:
-    """Returns all ways to choose among so many blocks, a row of noughts and ones each; many at random, where there are too many."""
-    if count > MOST_COUNTED:
-        return np.random.default_rng(0).integers(0, 2, (DRAWN, count)).astype(float)
-    return (np.arange(2**count)[:, None] >> np.arange(count) & 1).astype(float)
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two arms over the blocks that have both. `difference` is the mean of the other's rank minus that of the first one: above 0 where
-    the first is better. `left_out` are the blocks that have one of the two alone."""
+    """Two arms over the tasks that have both. `runs` are the numbers of their campaigns; `superiority` is the mean over tasks of the share of pairs in which the first arm is
+    better, `ahead` that of the difference of the medians. `left_out` are the tasks that have one of the two alone."""
 
-    better: int
-    equal: int
-    worse: int
-    difference: float
-    interval: tuple[float, float] | None
+    tasks: int
+    runs: tuple[int, int]
+    superiority: float
     p: float
-    gain: float
-    left_out: Sequence[Block]
-
-    @property
-    def blocks(self) -> int:
-        """How many there are."""
-        return self.better + self.equal + self.worse
+    ahead: float
+    interval: tuple[float, float] | None
+    left_out: Sequence[str]
 
 
-def compare(shares: Shares, first: str, other: str) -> Comparison | None:
-    """Returns how two arms compare; None where no block has both."""
-    paired = [values for values in shares.values() if first in values and other in values]
-    if not paired:
+def compare(values: Mapping[str, Mapping[str, Sequence[float]]], first: str, other: str) -> Comparison | None:
+    """Returns how two arms compare by their campaigns' numbers, by task and arm; None where no task has both."""
+    sides = {task: (arms[first], arms[other]) for task, arms in values.items() if first in arms and other in arms}
+    if not sides:
         return None
-    ranks = [rank(values) for values in paired]
-    differences = [ranked[other] - ranked[first] for ranked in ranks]
     return Comparison(
-        better=sum(difference > 0 for difference in differences),
-        equal=sum(difference == 0 for difference in differences),
-        worse=sum(difference < 0 for difference in differences),
-        difference=statistics.fmean(differences),
-        interval=sign_flip_interval(differences),
-        p=sign_flip_p(differences),
-        gain=statistics.fmean(values[first] - values[other] for values in paired),
-        left_out=sorted(block for block, values in shares.items() if (first in values) != (other in values)),
+        tasks=len(sides),
+        runs=(sum(len(one) for one, _ in sides.values()), sum(len(two) for _, two in sides.values())),
+        superiority=statistics.fmean(superiority(*both) for both in sides.values()),
+        p=find_p(sides),
+        ahead=statistics.fmean(statistics.median(one) - statistics.median(two) for one, two in sides.values()),
+        interval=find_interval(sides),
+        left_out=sorted(task for task, arms in values.items() if (first in arms) != (other in arms)),
     )
 
 
@@ -253,33 +260,24 @@ def format_comparisons(
     runs: Sequence[Run], scales: Mapping[str, Scale], first: str, others: Sequence[str]
 ) -> tuple[str, list[str]]:
     """Returns the table of pairs, and the sentences on what is not decided and which blocks are left out."""
-    rows, undecided, left_out = list[tuple[str, ...]](), list[str](), dict[str, Sequence[Block]]()
+    rows, undecided, left_out = list[tuple[str, ...]](), list[str](), dict[str, Sequence[str]]()
     for other in others:
         for name, measure in MEASURES.items():
-            shares: dict[Block, dict[str, float]] = {}
+            values: dict[str, dict[str, list[float]]] = {}
             for run in runs:
-                shares.setdefault(run.block, {})[run.arm] = measure(run, scales[run.task])
-            found = compare(shares, first, other)
+                values.setdefault(run.task, {}).setdefault(run.arm, []).append(measure(run, scales[run.task]))
+            found = compare(values, first, other)
             if found is None:
-                undecided.append(f"`{other}` on {name} (no block in common)")
+                undecided.append(f"`{other}` on {name} (no task in common)")
                 continue
             left_out[other] = found.left_out
             rows.append(format_comparison(other, name, found))
             if found.p > 1.0 - LEVEL:
                 undecided.append(f"`{other}` on {name} (p = {found.p:.2g})")
-    heads = (
-        f"`{first}` against",
-        "on",
-        "blocks",
-        "better / equal / worse",
-        "ranks ahead",
-        "95 % interval",
-        "p",
-        "share ahead",
-    )
+    heads = (f"`{first}` against", "on", "tasks", "campaigns", "better in pairs", "p", "share ahead", "95 % interval")
     sentences = [f"Not decided by these runs: {'; '.join(undecided)}."] if undecided else []
     sentences += [
-        f"Left out against `{other}`, where one arm is missing: {name_blocks(some)}."
+        f"Left out against `{other}`, where one arm is missing: {', '.join(some)}."
         for other, some in left_out.items()
         if some
     ]
@@ -288,17 +286,16 @@ def format_comparisons(
 
 def format_comparison(other: str, name: str, found: Comparison) -> tuple[str, ...]:
     """Returns the row of a pair of arms."""
-    interval = "too few blocks" if found.interval is None else f"{found.interval[0]:+.2f} to {found.interval[1]:+.2f}"
-    counts = f"{found.better} / {found.equal} / {found.worse}"
+    interval = "too few" if found.interval is None else f"{found.interval[0]:+.3f} to {found.interval[1]:+.3f}"
     return (
         f"`{other}`",
         name,
-        str(found.blocks),
-        counts,
-        f"{found.difference:+.2f}",
-        interval,
+        str(found.tasks),
+        f"{found.runs[0]} and {found.runs[1]}",
+        f"{found.superiority:.0%}",
         f"{found.p:.2g}",
-        f"{found.gain:+.3f}",
+        f"{found.ahead:+.3f}",
+        interval,
     )
 
 
@@ -312,18 +309,11 @@ def format_notes(runs: Sequence[Run], scales: Mapping[str, Scale]) -> list[str]:
         notes.append(f"Fewer calls than others on the task: {'; '.join(short)}.")
     twice = [key for key, count in Counter((run.task, run.arm, run.seed) for run in runs).items() if count > 1]
     if twice:
-        notes.append(
-            f"There twice, of which the last counts in pairs: {'; '.join(' '.join(map(str, key)) for key in twice)}."
-        )
+        notes.append(f"There twice, and counted twice: {'; '.join(' '.join(map(str, key)) for key in twice)}.")
     unlike = [task for task in scales if len({run.start for run in runs if run.task == task}) > 1]
     if unlike:
         notes.append(f"Seeds with different scores, so that the instances were not the same: {', '.join(unlike)}.")
     return notes
-
-
-def name_blocks(blocks: Iterable[Block]) -> str:
-    """Returns blocks as words."""
-    return ", ".join(f"{task} {seed}" for task, seed in blocks)
 
 
 def markdown(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
