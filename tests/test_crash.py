@@ -213,9 +213,9 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory, tasks: dict[str, Path]
         ("certified", "after", 1),
         ("certified", "before", 2),
         ("certified", "after", 2),
-        ("certified", "after", 20),
+        ("certified", "after", 12),
         ("noisy", "before", 5),
-        ("noisy", "after", 18),
+        ("noisy", "after", 14),
     ],
 )
 def test_a_campaign_that_is_killed_at_a_commit_goes_on(tmp_path, tasks, monkeypatch, task, when, commit):

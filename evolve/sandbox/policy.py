@@ -27,7 +27,7 @@ _GPU_NODES = {
 }
 """Below /dev: by the node that tells of NVIDIA's, or of a Linux within Windows, what its driver needs. The libraries of the last lie in
 /usr/lib/wsl, which is visible as all of /usr."""
-_GPU_READABLE = ("/sys", "/proc/driver/nvidia", "/run/nvidia-persistenced")
+_GPU_READABLE = ("/sys", "/proc/driver/nvidia", "/proc/driver/nvidia-uvm", "/run/nvidia-persistenced")
 _OWN = os.fspath(Path(__file__).resolve().parent)
 """The candidate's side of the wire, which an interpreter that is started in the box has to import."""
 _NETWORKLESS = (

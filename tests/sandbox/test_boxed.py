@@ -390,6 +390,59 @@ def test_with_a_gpu_a_program_names_its_own_threads_and_no_other_processes() -> 
 
 
 @needs_strict
+def test_with_a_gpu_the_children_of_a_program_name_their_threads() -> None:
+    """Where they could not, CUDA would not start in a script, nor in the workers of a training."""
+    made = boxed(Grants(gpu=1))
+    try:
+        source = Program({"child.py": CHILD.replace("NAMED", repr(FILES + "\nprint(named('own'), end='')"))})
+        with made.open(source, "child", 20) as session:
+            assert session.call("ask") == "a worker\n"
+    finally:
+        made.close()
+
+
+CHILD = """
+import subprocess, sys
+
+def ask():
+    done = subprocess.run([sys.executable, "-I", "-c", NAMED], capture_output=True, text=True)
+    return done.stdout + done.stderr[-300:]
+"""
+LOOK = """
+import os
+
+def read(path):
+    try:
+        return open(path).read()
+    except OSError:
+        return ""
+
+def told():
+    found = {}
+    for name in os.listdir("/proc"):
+        path = "/proc/" + name
+        if not name.isdecimal() and not os.path.islink(path):
+            found[name] = sorted(os.listdir(path)) if os.path.isdir(path) else len(read(path))
+    return {name: what for name, what in found.items() if what}
+"""
+
+
+@needs_strict
+@pytest.mark.parametrize("private", [False, True])
+def test_what_is_granted_of_the_machines_processes_is_there_and_nothing_else(private: bool) -> None:
+    """As a driver's facts are for a GPU; these stand in for them."""
+    made = boxed(Grants(gpu=1, private=private, read=("/proc/version", "/proc/sys/kernel/ostype")))
+    try:
+        with made.open(Program({"look.py": LOOK}), "look", 20) as session:
+            assert session.call("read", "/proc/version") == Path("/proc/version").read_text()
+            assert session.call("read", "/proc/sys/kernel/ostype") == "Linux\n"
+            assert session.call("told") == {"sys": ["kernel"], "version": len(Path("/proc/version").read_text())}
+            assert session.call("read", "/proc/self/comm")
+    finally:
+        made.close()
+
+
+@needs_strict
 def test_sockets_are_bounded_where_memory_is_watched() -> None:
     """What lies in them belongs to no process."""
     made = Box(Limits(), means=replace(MEANS, cgroup=""))

@@ -184,7 +184,7 @@ def test_a_program_that_wakes_itself_fails(box: Box) -> None:
     with Segment(4096) as segment, box.open(PROGRAM, "seed", 20, "timed") as session:
         window = segment.window(0, (1,), "int64")
         with pytest.raises(SessionFailed) as caught:
-            session.timed("set_alarms_that_wake", window, meanwhile=lambda: time.sleep(0.2))
+            session.timed("set_alarms_that_wake", window, meanwhile=lambda: time.sleep(1.0))
     assert (caught.value.status, caught.value.message) == (
         Status.BAD_FRAME,
         "the program went on while it was stopped (set_alarms_that_wake())",

@@ -46,7 +46,8 @@ _THIS_PROCESS = struct.pack("=Ii", 0x20080522, 0)
 _NO_CAPABILITIES = (ctypes.c_uint32 * 6)()
 """Three empty sets in their halves."""
 _OWN_THREADS = landlock.PathRule("/proc/self/task", landlock.Right.READ_FILE | landlock.Right.WRITE_FILE, needed=False)
-"""A GPU's driver names its threads there. The folder is each process's own, so that no rule of the template's can be about it."""
+"""A GPU's driver names its threads there. The folder is each process's own, so that no rule of the template's can be about it, nor one about the children of a
+candidate: those can name their threads only where /proc is the slot's."""
 
 
 class CandidateConfinement:
@@ -106,7 +107,7 @@ class CandidateConfinement:
                 os._exit(1)
         os.chdir(self._start)
         if self._ruleset >= 0:
-            if self._jail.gpu:
+            if self._jail.gpu and not self._jail.namespaces:
                 landlock.add(self._ruleset, _OWN_THREADS, self._jail.landlock)
             landlock.enter(self._ruleset, self._jail.landlock)
         if self._filters:
@@ -229,7 +230,8 @@ def _rules(jail: Jail, writable: str) -> list[landlock.PathRule]:
     }
     rules = [landlock.PathRule(path, right, needed=False) for right, paths in rights.items() for path in paths]
     if jail.namespaces:
-        # Both were made for the slot: neither shows anything of the host.
-        rules += [landlock.PathRule(path, landlock.LOOK) for path in ("/proc", "/etc")]
+        # Both were made for the slot: neither shows anything of the host. A GPU's driver names its threads in /proc, in children, too.
+        names = landlock.Right.WRITE_FILE if jail.gpu else landlock.Right(0)
+        rules += [landlock.PathRule("/proc", landlock.LOOK | names), landlock.PathRule("/etc", landlock.LOOK)]
         rules += [landlock.PathRule("/", landlock.Right.READ_DIR)]
     return rules

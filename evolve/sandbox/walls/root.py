@@ -53,6 +53,7 @@ _LINKS = {
     "/tmp": SCRATCH,
     "/var/tmp": SCRATCH,
 }
+_PROCESSES, _SYSTEM = Path("/proc"), Path("/sys")
 _FOLDERS = (SCRATCH, SHARED_MEMORY, "/proc", "/etc")
 _COPIED = 64 << 20
 """Bytes of the largest file that a private tree has a copy of: those above are few libraries, of which each slot would hold a GB."""
@@ -180,7 +181,10 @@ def enter_root(jail: Jail, user: int) -> ProcView:
         tree.link(Path(name), target)
     tree.write_names(user)
     # Before the host's own /proc is out of reach: whoever is not root may mount one only where it sees one.
-    kept = _mount_processes(str(tree.at(Path("/proc"))))
+    shown = [Path(place) for place in jail.readable if Path(place).is_relative_to(_PROCESSES)]
+    kept = _mount_processes(str(tree.at(_PROCESSES)), whole=bool(shown))
+    if shown:
+        tree.cover_machine(shown)
     os.chdir(tree.place)
     kernel.pivot_root()
     kernel.unmount(".", kernel.MNT_DETACH)
@@ -196,13 +200,16 @@ def _resolve_parents(path: str) -> Path:
     return Path(path).parent.resolve() / Path(path).name
 
 
-def _mount_processes(place: str) -> ProcView:
+def _mount_processes(place: str, *, whole: bool) -> ProcView:
     """Mounts /proc twice: the template's own, kept by descriptors, and above it the candidates', which shows their processes alone and
-    nothing of the machine. Raises `OSError` where the kernel refuses, as where the host's own is covered in part."""
+    nothing of the machine, unless it is to be the `whole`, which then has to be covered. Raises `OSError` where the kernel refuses, as where the host's own is covered in part."""
     kernel.mount("proc", place, "proc", _KEPT_FLAGS)
     processes, last_pid = os.open(place, os.O_PATH | os.O_DIRECTORY), -1
     with contextlib.suppress(OSError):
         last_pid = os.open(f"{place}/sys/kernel/ns_last_pid", os.O_WRONLY)
+    if whole:
+        kernel.mount("proc", place, "proc", _KEPT_FLAGS, "hidepid=2")
+        return ProcView(processes, last_pid)
     try:
         kernel.mount("proc", place, "proc", _KEPT_FLAGS, "hidepid=2,subset=pid")
     except OSError:  # before Linux 5.8
@@ -238,7 +245,7 @@ class RootTree:
             if not any(path.is_relative_to(folder) for folder in self.bound):
                 self.bind(path, 0)
         for path in sorted(set(map(_resolve_parents, jail.readable))):
-            if not any(path.is_relative_to(place) for place in (*map(Path, jail.hidden), *self.bound)):
+            if not any(path.is_relative_to(place) for place in (_PROCESSES, *map(Path, jail.hidden), *self.bound)):
                 self.bind(path, kernel.MS_NOEXEC)
         shown = {Path(place): 0 for place in jail.shown} | {Path(place): kernel.MS_NOEXEC for place in jail.readable}
         for path in map(Path, jail.hidden):
@@ -251,6 +258,12 @@ class RootTree:
         for path in sorted({*map(_resolve_parents, jail.visible), *map(Path, jail.shown)}):
             self.copy(path, hidden)
         for path in sorted(set(map(_resolve_parents, jail.readable))):
+            if path.is_relative_to(_PROCESSES):
+                continue
+            if path.is_relative_to(_SYSTEM):
+                # The kernel's own answers have no pages to leave word in, and no end.
+                self.bind(path, kernel.MS_NOEXEC)
+                continue
             self.copy(path, hidden)
             if path.exists() and not path.is_symlink():
                 _bind(str(self.at(path)), str(self.at(path)), kernel.MS_NOEXEC)
@@ -335,6 +348,13 @@ class RootTree:
         else:
             kernel.mount("/dev/null", str(target), "", kernel.MS_BIND)
             _close(str(target), 0)
+
+    def cover_machine(self, shown: Collection[Path]) -> None:
+        """Covers what a whole /proc tells of the machine, but for what is `shown` of it, such as a driver's facts."""
+        for found in sorted(self.at(_PROCESSES).iterdir()):
+            path = _PROCESSES / found.name
+            if not (found.name.isdecimal() or path in shown or found.is_symlink()):
+                self.hide(path, {place: kernel.MS_NOEXEC for place in shown if place.is_relative_to(path)})
 
     def write_names(self, user: int) -> None:
         """Writes what the C library looks up: who the user is, and where names come from."""
