@@ -149,9 +149,9 @@ def _advise(subject: Subject) -> str:
         case 0:
             return ""
         case 1:
-            return "Another request about this program is being answered right now: leave the first idea that comes to mind to it."
+            return "Another request about this program is being answered right now, and will bring the change that is thought of first: choose another one."
         case rivals:
-            return f"{rivals} other requests about this program are being answered right now: leave the first {rivals} ideas that come to mind to them."
+            return f"{rivals} other requests about this program are being answered right now, and will bring the changes that are thought of first: choose another one."
 
 
 def _count_characters(texts: Sequence[str]) -> int:

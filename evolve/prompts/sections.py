@@ -98,24 +98,36 @@ def _draft_table(subject: Subject) -> Iterator[SectionPiece]:
     if not names:
         return
     heads = [quote_inline(name)[1:-1].replace("|", "/") for name in names]
-    lines = [["program", "score", *heads], ["---"] * (2 + len(names))]
+    times = _list_times(subject, list(rows))
+    timed = ["time in s"] if times else []
+    lines = [["program", "score", *timed, *heads], ["---"] * (2 + len(timed) + len(names))]
     for record, numbers in rows.items():
         score = subject.known.score(record)
         cells = [format_number(numbers[name], 4) if name in numbers else "" for name in names]
+        if times:
+            cells = [times[record], *cells]
         lines.append([_name_row(subject, record), "" if score is None else subject.scores.format(score), *cells])
     bests = [_find_best(subject, name) for name in names]
     if any(bests):
-        lines.append(["best of all", "", *(_format_best(subject, best) for best in bests)])
+        lines.append(["best of all", "", *([""] * len(timed)), *(_format_best(subject, best) for best in bests)])
     yield SectionPiece(("\n".join(f"| {' | '.join(line)} |" for line in lines), ""), (96.0,))
 
 
+def _list_times(subject: Subject, records: Sequence[RecordId]) -> Mapping[RecordId, str]:
+    """Returns what the evaluations took; nothing where that is of no account: a tenth of the limit at most, or not to be shown."""
+    most = sum(stage.limit for stage in subject.task.stages)
+    seconds = {record: subject.history.record(record).evaluation.seconds for record in records}
+    if not subject.context.timed or max(seconds.values()) < 0.1 * most:
+        return {}
+    return {record: _format_seconds(value) if value > 0 else "" for record, value in seconds.items()}
+
+
 def _list_rows(subject: Subject) -> Sequence[RecordId]:
-    """Returns the programs of the table: those with numbers, the parent first."""
-    wanted = (
-        subject.parent,
-        *subject.ancestors[:1],
-        *filter(None, (subject.best, *subject.partners, *subject.others, *subject.ideas)),
-    )
+    """Returns the programs of the table: those with numbers, the parent first, and before the ideas those that are the best on a case."""
+    shown = (subject.best, *subject.partners, *subject.others)
+    bests = (_find_best(subject, case) for case in _numbers(subject, subject.parent))
+    holders = (best[0] for best in bests if best)
+    wanted = (subject.parent, *subject.ancestors[:1], *filter(None, (*shown, *holders, *subject.ideas)))
     scored = (each for each in dict.fromkeys(wanted) if each == subject.parent or subject.known.score(each) is not None)
     able = (record for record in scored if record and _numbers(subject, record))
     return list(islice(able, _ROWS))
@@ -271,16 +283,17 @@ def _times(count: int) -> str:
     return "once" if count == 1 else f"{count} times"
 
 
-def format_outcome(history: History, record: Record, limits: Mapping[str, float] = MappingProxyType({})) -> str:
+def format_outcome(
+    history: History, record: Record, limits: Mapping[str, float] = MappingProxyType({}), *, is_repaired: bool = False
+) -> str:
     """Returns how a proposal without a score ended; `limits` are those of the stages in seconds. An idea whose program ran out of time is not
-    refuted, and the words say so."""
+    refuted, and the words say so, until `is_repaired`: a child of it has a score."""
     evaluation, message = record.evaluation, quote_inline(find_message(history, record), _WORDS)
     if evaluation.outcome is Outcome.TIMED_OUT:
         limit = evaluation.limit or limits.get(evaluation.stage, 0.0)
         after = f" after {limit:.3g} s" if limit else ""
-        return (
-            f"no score: it ran out of time{after}{message and ', ' + message}; the idea may be good in a faster program"
-        )
+        hope = "" if is_repaired else "; the idea may be good in a faster program"
+        return f"no score: it ran out of time{after}{message and ', ' + message}{hope}"
     end = _ENDS.get(evaluation.outcome, evaluation.outcome.value)
     failed = f"failed, {end}" if evaluation.outcome in FAILURES else end
     return f"{failed}{message and ': ' + message}"
@@ -299,7 +312,8 @@ def _format_end(subject: Subject, record: Record) -> str:
     """Formats the outcome of a proposal without a score that can be compared."""
     former = record.program is not None and not subject.history.is_current(record.id)
     limits = {stage.name: stage.limit for stage in subject.task.stages}
-    return FORMER if former else format_outcome(subject.history, record, limits)
+    is_repaired = any(subject.known.score(child) is not None for child in subject.history.children(record.id))
+    return FORMER if former else format_outcome(subject.history, record, limits, is_repaired=is_repaired)
 
 
 # Programs
@@ -326,7 +340,11 @@ def _format_time(subject: Subject, record: Record) -> str:
     if not subject.context.timed or evaluation.fitness is None or evaluation.seconds <= 0:
         return ""
     most = sum(stage.limit for stage in subject.task.stages)
-    return f" Its evaluation took {evaluation.seconds:.2g} s of at most {most:g} s."
+    return f" Its evaluation took {_format_seconds(evaluation.seconds)} s of at most {most:g} s."
+
+
+def _format_seconds(seconds: float) -> str:
+    return f"{seconds:.0f}" if seconds >= 10 else f"{seconds:.2g}"
 
 
 def _capitalize(words: str) -> str:

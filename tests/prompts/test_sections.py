@@ -207,6 +207,57 @@ def test_a_search_that_stands_still_says_so() -> None:
     assert lines[2].startswith("- The search stands still, and this request is for a larger change")
 
 
+def test_the_table_has_a_row_for_whoever_is_the_best_on_a_case() -> None:
+    """Though it is no idea near the parent, and shown nowhere else."""
+    scene = Scene()
+    numbers = [
+        scene.add(with_block(f"tour = {place}\n"), scored(scene.task, 9.0, cases={"a": -9.0, "b": -9.0}), "diff", (1,))
+        for place in range(40)
+    ]
+    odd = scene.add(with_block("tour = 50\n"), scored(scene.task, 20.0, cases={"a": -1.0, "b": -40.0}), "diff", (1,))
+    for place in range(60, 80):
+        scene.add(
+            with_block(f"tour = {place}\n"),
+            scored(scene.task, 9.0, cases={"a": -9.0, "b": -9.0}),
+            "diff",
+            (numbers[1],),
+        )
+    scene.best = numbers[0]
+    text = sections.draft_state(about(scene, Selection("diff", parents=(numbers[0],)))).pieces[-1].forms[0]
+    assert f"\n| {odd} | 20 |" in text
+    assert f"| 1 ({odd}) |" in text
+
+
+def test_the_table_tells_times_where_they_are_of_account() -> None:
+    """More than a tenth of what the stages allow, and in a campaign whose prompts may tell of times."""
+    scene = Scene()
+    slow = replace(scored(scene.task, 5.0, cases={"a": -5.0}), seconds=13.6)
+    first = scene.add(with_block("tour = 1\n"), slow, "diff", (1,))
+    second = scene.add(with_block("tour = 2\n"), replace(slow, seconds=0.456), "diff", (first,))
+    chosen = Selection("diff", parents=(second,))
+    lines = sections.draft_state(about(scene, chosen)).pieces[-1].forms[0].splitlines()
+    assert lines[0] == "| program | score | time in s | a |"
+    assert lines[2:] == [
+        f"| {second}, to change | 5 | 0.46 | 5 |",
+        f"| {first}, its parent | 5 | 14 | 5 |",
+        f"| best of all |  |  | 5 ({first}) |",
+    ]
+    untimed = Subject(False, chosen, replace(scene.context(), timed=False), 24_000)
+    assert "time in s" not in sections.draft_state(untimed).pieces[-1].forms[0]
+
+
+def test_what_ran_out_of_time_is_hoped_for_until_it_was_repaired() -> None:
+    scene = Scene()
+    late = scene.add(with_block(NEAREST), failed(Outcome.TIMED_OUT, ""), "diff", (1,), "Try all orders.")
+    other = scene.add(with_block("tour = 3\n"), scored(scene.task, 5.0), "diff", (1,))
+    chosen = Selection("diff", parents=(other,))
+    assert "faster program" in str(sections.draft_ideas(about(scene, chosen)).pieces)
+    scene.add(with_block("tour = 4\n"), scored(scene.task, 6.0), "fix", (late,))
+    told = str(sections.draft_ideas(about(scene, chosen)).pieces)
+    assert "it ran out of time" in told
+    assert "faster program" not in told
+
+
 def test_a_parent_says_the_time_that_it_took() -> None:
     scene = Scene()
     number = scene.add(with_block(NEAREST), replace(scored(scene.task, 5.0), seconds=3.25), "diff", (1,))
