@@ -11,7 +11,7 @@ import math
 import statistics
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
@@ -327,8 +327,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, help="where result.json files lie, at any depth")
     parser.add_argument("--of", default="default", help="the arm that is compared with each other arm")
+    parser.add_argument(
+        "--calls",
+        type=int,
+        help="only so many calls of each campaign; held-out cases are those of its end all the same",
+    )
     args = parser.parse_args()
     runs = [read_run(json.loads(path.read_text())) for path in sorted(args.folder.rglob("result.json"))]
+    if args.calls:
+        runs = [replace(run, curve=run.curve[: args.calls]) for run in runs]
     if not any(run.arm == args.of for run in runs):
         raise SystemExit(
             f"table.py: no result of the arm {args.of!r} in {args.folder}. Try: run.py TASK {args.of} SEED --out {args.folder}"
