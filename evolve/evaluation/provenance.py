@@ -83,7 +83,7 @@ def processor(information: Path = Path("/proc/cpuinfo")) -> str:
     except OSError:
         lines = []
     named = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return named[0] if named else platform.processor() or platform.machine()
+    return named[0] if named else platform.machine()
 
 
 def environment(modules: Iterable[str] = ()) -> str:
