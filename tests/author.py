@@ -1,6 +1,7 @@
 """Someone who writes a package for evolve: a folder with an environment of its own, in which the engine and that package are installed."""
 
 import os
+import re
 import subprocess
 import sys
 import sysconfig
@@ -38,6 +39,13 @@ class Author:
     def evolve(self, *words: str, folder: Path | None = None) -> str:
         """What a command of the engine prints."""
         return self.says("evolve", *words, folder=folder)
+
+    def write_files(self, chapter: str) -> None:
+        """The files that a chapter of the documentation shows, each in a fence below its name."""
+        for name, text in re.findall(r"`([\w./-]+)`:\n\n```\w+\n(.*?)^```$", chapter, re.MULTILINE | re.DOTALL):
+            path = self.package / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, "utf-8")
 
     def install(self) -> None:
         """The package, as `pip install -e .` does."""

@@ -11,17 +11,13 @@ from tests.pages import read_chapter
 pytestmark = pytest.mark.integration
 
 PAGE = read_chapter("plugins", "Write an evaluator plugin")
-FILES = dict(re.findall(r"`([\w./-]+)`:\n\n```\w+\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL))
 
 
 @pytest.fixture(scope="module")
 def author(tmp_path_factory: pytest.TempPathFactory) -> Author:
     """With the page's files, installed."""
     author = Author(tmp_path_factory.mktemp("author"), "evolve-squeeze")
-    for name, text in FILES.items():
-        path = author.package / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, "utf-8")
+    author.write_files(PAGE)
     author.install()
     return author
 
