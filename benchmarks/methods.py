@@ -9,8 +9,7 @@ what only a model could give back. Scores are 0 for the seed and 1 for the best 
 import argparse
 from collections.abc import Callable, Mapping, Sequence
 
-import numpy as np
-from strategy_simulation import ARMS, LAWS, Arm, Figure, Role, average
+from strategy_simulation import ARMS, Arm, Role, add_options, print_tables
 
 import evolve_methods
 from evolve.hookspecs import OperatorEntry, PresetEntry, StrategyEntry
@@ -55,31 +54,12 @@ def make_strategy(entry: StrategyEntry, settings: Mapping[str, object]) -> Calla
     return lambda operators: entry.factory(settings, operators)
 
 
-def describe(curves: np.ndarray, first: np.ndarray, budget: int) -> list[Figure]:  # type: ignore[type-arg]
-    """Returns the best after so many calls, and the area under the curve until then, less those of the first arm."""
-    gained = curves - first
-    return [average(gained[:, budget - 1]), average(gained[:, :budget].mean(axis=1))]
-
-
 def main() -> None:
     """Prints a table for each law."""
     parser = argparse.ArgumentParser(description="Simulation of the published methods: no result of a language model.")
     arms = find_arms()
-    parser.add_argument("--seeds", type=int, default=300)
-    parser.add_argument("--budgets", type=int, nargs="+", default=[30, 100, 300], metavar="CALLS")
-    parser.add_argument("--laws", nargs="+", default=["base", "fluent"], choices=list(LAWS), metavar="LAW")
-    parser.add_argument("--arms", nargs="+", default=list(arms), choices=list(arms), metavar="ARM")
-    given = parser.parse_args()
-    columns = [f"{what} at {budget}" for budget in given.budgets for what in ("best", "area")]
-    for law in given.laws:
-        print(f"\nSimulation, law {law!r}, {given.seeds} landscapes; all but the first row: difference to it\n")
-        print(f"| method | {' | '.join(columns)} |\n|{'---|' * (1 + len(columns))}")
-        first = np.zeros((given.seeds, max(given.budgets)))
-        for name in dict.fromkeys(["default", *given.arms]):
-            curves = np.array([arms[name].run(LAWS[law], seed, max(given.budgets)) for seed in range(given.seeds)])
-            found = [figure for budget in given.budgets for figure in describe(curves, first, budget)]
-            print(f"| {name} | {' | '.join(map(str, found))} |", flush=True)
-            first = curves if name == "default" else first
+    add_options(parser, arms, budgets=[30, 100, 300], laws=["base", "fluent"])
+    print_tables("method", arms, parser.parse_args())
 
 
 if __name__ == "__main__":

@@ -395,7 +395,7 @@ class SimulatedCampaign:
         """Yields the events of a step with so many calls. Its children depend on what had settled when it was asked, as a prompt does."""
         selection = replace(action.selection, model="simulated" if self._shared else "")
         asked = Asked(step, Propose(selection), len(self.history))
-        role = self._roles.get(selection.operator, Role(selection.operator))
+        role = self._find_role(selection.operator)
         parents = [SEED] if role.from_seed else [self._points[record] for record in selection.parents]
         sight = Sight() if role.kind == "sample" else self._look(selection, bold=role.bold)
         streams = [self.rng(step, 1, *((index,) if index else ())) for index in range(count)]
@@ -407,6 +407,9 @@ class SimulatedCampaign:
         yield asked
         for index in range(count):
             yield Replied(step, index, Call("simulated"))
+
+    def _find_role(self, operator: str) -> Role:
+        return self._roles.get(operator, Role(operator))
 
     def _look(self, selection: Selection, *, bold: bool = False) -> Sight:
         """Returns what a prompt shows: the best program and the inspirations, and the ledger."""
@@ -437,7 +440,7 @@ class SimulatedCampaign:
         """Yields what settles, one event for each call."""
         assert isinstance(asked.action, Propose), "a simulated campaign measures nothing"
         chosen, written = asked.action.selection, self._written.pop(asked.step)
-        role = self._roles.get(chosen.operator, Role(chosen.operator))
+        role = self._find_role(chosen.operator)
         for index, (point, works) in enumerate(written):
             origin = Origin(
                 "proposal" if role.kind else "note",
@@ -627,6 +630,27 @@ def compare(
             first = found
 
 
+def add_options(
+    parser: argparse.ArgumentParser, arms: Mapping[str, Arm], *, budgets: Sequence[int], laws: Sequence[str]
+) -> None:
+    """Adds the options that `print_tables` takes, with these defaults."""
+    parser.add_argument("--seeds", type=int, default=300)
+    parser.add_argument("--budgets", type=int, nargs="+", default=budgets, metavar="CALLS")
+    parser.add_argument("--laws", nargs="+", default=laws, choices=list(LAWS), metavar="LAW")
+    parser.add_argument("--arms", nargs="+", default=list(arms), choices=list(arms), metavar="ARM")
+
+
+def print_tables(what: str, arms: Mapping[str, Arm], given: argparse.Namespace) -> None:
+    """Prints a table for each law, with the arm `default` first."""
+    chosen = {"default": arms["default"], **{name: arms[name] for name in given.arms}}
+    columns = [f"{measure} at {budget}" for budget in given.budgets for measure in ("best", "area")]
+    for law in given.laws:
+        print(f"\nSimulation, law {law!r}, {given.seeds} landscapes; all but the first row: difference to it\n")
+        print(f"| {what} | {' | '.join(columns)} |\n|{'---|' * (1 + len(columns))}")
+        for name, found in compare(LAWS[law], chosen, given.seeds, given.budgets):
+            print(f"| {name} | {' | '.join(map(str, found))} |", flush=True)
+
+
 # --- lineages
 
 LINEAGES, EXPANSIONS = 8, 120
@@ -688,23 +712,14 @@ def rank_lineages(seeds: int) -> tuple[Figure, Figure, Figure]:
 def main() -> None:
     """Prints a table for each law."""
     parser = argparse.ArgumentParser(description="Simulation of strategies: no result of a language model.")
-    parser.add_argument("--seeds", type=int, default=300)
-    parser.add_argument("--budgets", type=int, nargs="+", default=[30, 100], metavar="CALLS")
-    parser.add_argument("--laws", nargs="+", default=list(LAWS), choices=list(LAWS), metavar="LAW")
-    parser.add_argument("--arms", nargs="+", default=list(ARMS), choices=list(ARMS), metavar="ARM")
+    add_options(parser, ARMS, budgets=[30, 100], laws=list(LAWS))
     parser.add_argument("--lineages", action="store_true", help="only: how well lineages are ranked by their clades")
     given = parser.parse_args()
     if given.lineages:
         for name, figure in zip(("clade", "best program", "difference"), rank_lineages(given.seeds), strict=True):
             print(f"Kendall's tau with the worth of the lineage, by the {name}: {figure}")
         return
-    arms = {"default": ARMS["default"], **{name: ARMS[name] for name in given.arms}}
-    columns = [f"{what} at {budget}" for budget in given.budgets for what in ("best", "area")]
-    for law in given.laws:
-        print(f"\nSimulation, law {law!r}, {given.seeds} landscapes; all but the first row: difference to it\n")
-        print(f"| strategy | {' | '.join(columns)} |\n|{'---|' * (1 + len(columns))}")
-        for name, found in compare(LAWS[law], arms, given.seeds, given.budgets):
-            print(f"| {name} | {' | '.join(map(str, found))} |", flush=True)
+    print_tables("strategy", ARMS, given)
 
 
 if __name__ == "__main__":

@@ -33,7 +33,7 @@ GROUPS: dict[str, tuple[str, Sequence[str]]] = {
     ),
     "The task": ("", ["Task", "Stage", "Axis", "Fitness", "Constraint"]),
 }
-HIDDEN = {"Archive": {"settle", "rule", "move_to_machine", "mark_asked", "due", "state"}, "Task": {"definition"}}
+HIDDEN = {"Archive": {"settle", "rule", "move_to_machine", "mark_asked", "due", "state"}}
 """Methods that only the engine calls."""
 HEAD = """\
 # What plugins are given

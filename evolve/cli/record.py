@@ -11,7 +11,7 @@ from evolve.plugins import load
 from evolve.types import ConfigError, Outcome, RecordId
 
 _BEST = "best"
-MOST_CASES = 20
+_MOST_CASES = 20
 """Lines of cases that a terminal gets."""
 
 
@@ -146,7 +146,7 @@ def _certificate(shown: report.Shown) -> str:
 def _results(campaign: Campaign, shown: report.Shown) -> str:
     """Returns a line for each case that the fitness is made of, the first ones where there are many."""
     fitness, lines = campaign.task.fitness, list[str]()
-    for result in shown.results[:MOST_CASES]:
+    for result in shown.results[:_MOST_CASES]:
         parent = f"its parent {wording.number(result.parent, fitness)}, " if result.parent is not None else ""
         best = wording.number(result.best, fitness)
         holder = (
@@ -156,7 +156,7 @@ def _results(campaign: Campaign, shown: report.Shown) -> str:
         lines.append(
             f"{one_line(result.case)}: {wording.number(result.fitness, fitness)}" + (f"  ({told})" if told else "")
         )
-    more = len(shown.results) - MOST_CASES
+    more = len(shown.results) - _MOST_CASES
     return "\n".join([*lines, *([f"and {more} more: --json has all"] if more > 0 else [])])
 
 

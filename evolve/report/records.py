@@ -292,7 +292,7 @@ def _last_certified(lines: Sequence[RecordLine]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class CaseResult:
+class CaseLine:
     """Result on a case that the fitness is made of, that of the first parent, and the best of all programs with its record; None where there is none."""
 
     case: str
@@ -345,7 +345,7 @@ class Shown:
     certificate: str
     estimate: EstimateLine | None
     reported: EstimateLine | None
-    results: tuple[CaseResult, ...]
+    results: tuple[CaseLine, ...]
     cases: tuple[CaseScore, ...]
     promoted: bool
     missed: tuple[MissedLine, ...]
@@ -388,7 +388,7 @@ def whole(campaign: Campaign, record: RecordId) -> Shown:
     )
 
 
-def _list_results(campaign: Campaign, record: Record) -> tuple[CaseResult, ...]:
+def _list_results(campaign: Campaign, record: Record) -> tuple[CaseLine, ...]:
     history, found, shown = campaign.state.history, record.evaluation.cases, campaign.task.fitness.shown
     parents = [
         one for one in record.origin.parents if found and history.is_current(one) == history.is_current(record.id)
@@ -401,7 +401,7 @@ def _list_results(campaign: Campaign, record: Record) -> tuple[CaseResult, ...]:
         holder, best = history.best_on_case(name, frozenset(campaign.state.quarantined)) or (0, None)
         parent = before.get(name)
         rows.append(
-            CaseResult(
+            CaseLine(
                 name,
                 shown(found[name]),
                 None if parent is None else shown(parent),

@@ -34,7 +34,7 @@ _WORST, _FAR = 0.05, 3.0
 """Share of the values that lie at the edge where the others would be pressed into less than one in so many parts of the height."""
 _MARGIN = 0.04
 _LABELS = 7
-_NOBODY = {"operator": "seed or import", "model": "no model"}
+NOBODY = {"operator": "seed or import", "model": "no model"}
 """Names of what has none."""
 TIMES = ("proposals", "seconds")
 COLOURS = ("operator", "model")
@@ -180,7 +180,7 @@ def draw_dots(campaign: Campaign, x: str = TIMES[0], colour: str = COLOURS[0], y
     names = _names(campaign, colour)
     dots = _Dots(
         records=(places + 1).tolist(),
-        hues=[legend[names[place] or _NOBODY[colour]] for place in places.tolist()],
+        hues=[legend[names[place] or NOBODY[colour]] for place in places.tolist()],
         words=[_describe(campaign, place + 1, values[place]) for place in places.tolist()],
         across=(spent / end).tolist(),
         up=scale.shares(values[places]).tolist(),
@@ -237,7 +237,7 @@ def _names(campaign: Campaign, colour: str) -> Sequence[str]:
 def _find_hues(campaign: Campaign, places: Numbers, colour: str) -> dict[str, str]:
     """Returns the class of each name's colour, that of the most frequent name first."""
     names = _names(campaign, colour)
-    ranked = [name for name, _ in Counter(names[place] or _NOBODY[colour] for place in places.tolist()).most_common()]
+    ranked = [name for name, _ in Counter(names[place] or NOBODY[colour] for place in places.tolist()).most_common()]
     return {name: f"hue{min(place, _HUES - 1)}" for place, name in enumerate(ranked)}
 
 

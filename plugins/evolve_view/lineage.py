@@ -14,6 +14,7 @@ from starlette.routing import Route
 from evolve import report, wording
 from evolve.campaign import Campaign
 from evolve.types import Direction, Fitness, ProgramId, RecordId
+from evolve_view.dots import NOBODY
 from evolve_view.requests import query_choice, render_page
 
 MOST, NEAR = 2000, 400
@@ -202,12 +203,12 @@ class TreePicture:
 def draw_tree(nodes: Sequence[Node], scale: FitnessScale | None, fitness: Fitness) -> TreePicture:
     """Returns the picture of a tree, its dots coloured by their operators."""
     places, line = place_nodes(nodes, scale), find_best_line(nodes)
-    ranked = [operator for operator, _ in Counter(node.operator or "seed or import" for node in nodes).most_common()]
+    ranked = [operator for operator, _ in Counter(node.operator or NOBODY["operator"] for node in nodes).most_common()]
     hues = {operator: f"hue{min(place, _HUES - 1)}" for place, operator in enumerate(ranked)}
     edges = [(node, _draw_edge(places[node.parent], places[node.record])) for node in nodes if node.parent]
     return TreePicture(
         dots=tuple(
-            _draw_node(node, places[node.record], hues[node.operator or "seed or import"], fitness) for node in nodes
+            _draw_node(node, places[node.record], hues[node.operator or NOBODY["operator"]], fitness) for node in nodes
         ),
         edges="".join(path for _, path in edges),
         best="".join(path for node, path in edges if node.record in line),

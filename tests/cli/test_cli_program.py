@@ -68,7 +68,7 @@ def test_an_elite_of_a_noisy_task_is_shown_with_the_mean_of_its_judgings(call, h
 
 
 def test_each_case_of_a_score_stands_beside_its_parents_and_the_best(call, home):
-    """In the order of the task, and in its own direction; a program that was stopped may hold the best on a case."""
+    """In the order of the task, and in its own direction; a program that is worse on the whole may hold the best on a case."""
     task = dataclasses.replace(number_task(), cases=(Case("b"), Case("a")))
     written = Written(home, task)
     written.seed(5.0, cases={"a": 4.0, "b": 6.0})
