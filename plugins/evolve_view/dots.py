@@ -176,11 +176,11 @@ def draw_dots(campaign: Campaign, x: str = TIMES[0], colour: str = COLOURS[0], y
     scale = find_dot_scale(passed, direction, y)
     spent = _find_spent(campaign, places, x)
     end = max(float(spent[-1]), 1.0) if len(spent) else 1.0
-    legend = _find_hues(campaign, since, colour)
-    names = _names(campaign, colour)
+    hues, names = find_hues(campaign, colour), _names(campaign, colour)
+    shown = {names[place] or NOBODY[colour] for place in since.tolist()}
     dots = _Dots(
         records=(places + 1).tolist(),
-        hues=[legend[names[place] or NOBODY[colour]] for place in places.tolist()],
+        hues=[hues[names[place] or NOBODY[colour]] for place in places.tolist()],
         words=[_describe(campaign, place + 1, values[place]) for place in places.tolist()],
         across=(spent / end).tolist(),
         up=scale.shares(values[places]).tolist(),
@@ -198,7 +198,7 @@ def draw_dots(campaign: Campaign, x: str = TIMES[0], colour: str = COLOURS[0], y
         strip_links=_link(
             dots, lambda at: None if not math.isnan(dots.up[at]) else _REFUSED if dots.screened[at] else _FAILED
         ),
-        legend=legend,
+        legend={name: hue for name, hue in hues.items() if name in shown},
         log=scale.log,
         log_fits=can_be_log(passed),
         y_labels=scale.labels() if len(passed) else [],
@@ -234,10 +234,11 @@ def _names(campaign: Campaign, colour: str) -> Sequence[str]:
     return columns.operators if colour == COLOURS[0] else columns.models
 
 
-def _find_hues(campaign: Campaign, places: Numbers, colour: str) -> dict[str, str]:
-    """Returns the class of each name's colour, that of the most frequent name first."""
-    names = _names(campaign, colour)
-    ranked = [name for name, _ in Counter(names[place] or NOBODY[colour] for place in places.tolist()).most_common()]
+def find_hues(campaign: Campaign, colour: str) -> dict[str, str]:
+    """Returns the class of each name's colour by one of `COLOURS`, that of the most frequent name first: the same one in every picture of a campaign."""
+    columns, names = report.frame(campaign), _names(campaign, colour)
+    proposals = np.flatnonzero(~columns.kind("measurement") & ~columns.kind("note")).tolist()
+    ranked = [name for name, _ in Counter(names[place] or NOBODY[colour] for place in proposals).most_common()]
     return {name: f"hue{min(place, _HUES - 1)}" for place, name in enumerate(ranked)}
 
 

@@ -3,7 +3,7 @@
 It begins with the best's ancestors and what else was tried on each of them; all programs are there on demand. At most `NEAR` or `MOST` programs are drawn, each with all its ancestors,
 and the page says how many are left out."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 
@@ -14,15 +14,13 @@ from starlette.routing import Route
 from evolve import report, wording
 from evolve.campaign import Campaign
 from evolve.types import Direction, Fitness, ProgramId, RecordId
-from evolve_view.dots import NOBODY
+from evolve_view.dots import COLOURS, NOBODY, find_hues
 from evolve_view.requests import query_choice, render_page
 
 MOST, NEAR = 2000, 400
 """Programs that are drawn of all, and of those around the best."""
 PARTS = ("best", "all")
 """What is drawn: the best's ancestors with their siblings, or the fittest of all."""
-_HUES = 8
-"""Different colours of operators; the rarer ones share the last one."""
 WIDTH, HEIGHT, MARGIN = 1000.0, 560.0, 24.0
 _FAR = 3.0
 """Times the height of the others that the best's ancestors may take."""
@@ -200,11 +198,12 @@ class TreePicture:
     legend: Mapping[str, str]
 
 
-def draw_tree(nodes: Sequence[Node], scale: FitnessScale | None, fitness: Fitness) -> TreePicture:
-    """Returns the picture of a tree, its dots coloured by their operators."""
+def draw_tree(
+    nodes: Sequence[Node], scale: FitnessScale | None, fitness: Fitness, hues: Mapping[str, str]
+) -> TreePicture:
+    """Returns the picture of a tree, its dots coloured by their operators as `hues` says."""
     places, line = place_nodes(nodes, scale), find_best_line(nodes)
-    ranked = [operator for operator, _ in Counter(node.operator or NOBODY["operator"] for node in nodes).most_common()]
-    hues = {operator: f"hue{min(place, _HUES - 1)}" for place, operator in enumerate(ranked)}
+    shown = {node.operator or NOBODY["operator"] for node in nodes}
     edges = [(node, _draw_edge(places[node.parent], places[node.record])) for node in nodes if node.parent]
     return TreePicture(
         dots=tuple(
@@ -213,7 +212,7 @@ def draw_tree(nodes: Sequence[Node], scale: FitnessScale | None, fitness: Fitnes
         edges="".join(path for _, path in edges),
         best="".join(path for node, path in edges if node.record in line),
         halo="".join(_draw_point(place) for place in places.values()),
-        legend=hues,
+        legend={operator: hue for operator, hue in hues.items() if operator in shown},
     )
 
 
@@ -239,13 +238,14 @@ def show_lineage(request: Request) -> Response:
     with request.app.state.campaigns.campaign(request.path_params["name"]) as campaign:
         most = MOST if part == PARTS[-1] else min(NEAR, MOST)
         tree, fitness = read_tree(campaign, most, part), campaign.task.fitness
+        hues = find_hues(campaign, COLOURS[0])
     line = find_best_line(tree.nodes) if part == PARTS[0] else frozenset[RecordId]()
     scale = find_scale(tree.nodes, fitness.direction, line)
     return render_page(
         request,
         "lineage.html",
         tree=tree,
-        picture=draw_tree(tree.nodes, scale, fitness),
+        picture=draw_tree(tree.nodes, scale, fitness, hues),
         scale=scale,
         fitness=fitness,
         size=(int(WIDTH), int(HEIGHT)),
