@@ -51,6 +51,10 @@ class RecordFrame:
         missed = np.where(failed, np.inf, self.violations)
         return np.lexsort((np.where(failed, 0.0, -self.fitness), missed))
 
+    def flag_attempts(self) -> Flags:
+        """Returns what brought a program, or should have: seeds, imports and proposals, neither measurements nor notes."""
+        return ~self.kind("measurement") & ~self.kind("note")
+
     def flag_programs(self) -> Flags:
         """Returns the proposals that count against a budget of programs."""
         return self.kind("proposal") & ~self.outcome(Outcome.SCREENED) & ~self.outcome(Outcome.INTERNAL)

@@ -136,9 +136,7 @@ def failures(campaign: Campaign, *, screened: bool = False) -> tuple[FailureClas
 def _choose_failures(campaign: Campaign, *, screened: bool) -> list[RecordId]:
     """Returns the failures to group, in their order."""
     columns = frame(campaign)
-    failed = (
-        np.isnan(columns.fitness) & ~columns.kind("measurement") & ~columns.kind("note") & ~columns.outcome(Outcome.OK)
-    )
+    failed = np.isnan(columns.fitness) & columns.flag_attempts() & ~columns.outcome(Outcome.OK)
     failed[: columns.since] = False
     never_judged = columns.outcome(Outcome.SCREENED)
     kinds = [failed & ~never_judged, *([failed & never_judged] if screened else [])]

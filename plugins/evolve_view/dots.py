@@ -167,7 +167,7 @@ class _Dots:
 def draw_dots(campaign: Campaign, x: str = TIMES[0], colour: str = COLOURS[0], y: str = "") -> DotPicture:
     """Draws every program by one of `TIMES` and one of `COLOURS`, on an axis that is `linear`, `log`, or as the values want it."""
     columns, direction = report.frame(campaign), campaign.task.fitness.direction
-    everything = np.flatnonzero(~columns.kind("measurement") & ~columns.kind("note"))
+    everything = np.flatnonzero(columns.flag_attempts())
     since = everything[everything >= columns.since]
     inside = np.where(columns.violations > 0.0, np.nan, columns.fitness)
     values = inside if direction == "max" else -inside
@@ -176,7 +176,7 @@ def draw_dots(campaign: Campaign, x: str = TIMES[0], colour: str = COLOURS[0], y
     scale = find_dot_scale(passed, direction, y)
     spent = _find_spent(campaign, places, x)
     end = max(float(spent[-1]), 1.0) if len(spent) else 1.0
-    hues, names = find_hues(campaign, colour), _names(campaign, colour)
+    hues, names = find_hues(campaign, everything, colour), _names(campaign, colour)
     shown = {names[place] or NOBODY[colour] for place in since.tolist()}
     dots = _Dots(
         records=(places + 1).tolist(),
@@ -234,11 +234,10 @@ def _names(campaign: Campaign, colour: str) -> Sequence[str]:
     return columns.operators if colour == COLOURS[0] else columns.models
 
 
-def find_hues(campaign: Campaign, colour: str) -> dict[str, str]:
-    """Returns the class of each name's colour by one of `COLOURS`, that of the most frequent name first: the same one in every picture of a campaign."""
-    columns, names = report.frame(campaign), _names(campaign, colour)
-    proposals = np.flatnonzero(~columns.kind("measurement") & ~columns.kind("note")).tolist()
-    ranked = [name for name, _ in Counter(names[place] or NOBODY[colour] for place in proposals).most_common()]
+def find_hues(campaign: Campaign, places: Numbers, colour: str) -> dict[str, str]:
+    """Returns the class of each name's colour by one of `COLOURS`, that of the most frequent name first; `places` are all attempts, so that a name has one colour in every picture of a campaign."""
+    names = _names(campaign, colour)
+    ranked = [name for name, _ in Counter(names[place] or NOBODY[colour] for place in places.tolist()).most_common()]
     return {name: f"hue{min(place, _HUES - 1)}" for place, name in enumerate(ranked)}
 
 

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 
+import numpy as np
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -238,7 +239,7 @@ def show_lineage(request: Request) -> Response:
     with request.app.state.campaigns.campaign(request.path_params["name"]) as campaign:
         most = MOST if part == PARTS[-1] else min(NEAR, MOST)
         tree, fitness = read_tree(campaign, most, part), campaign.task.fitness
-        hues = find_hues(campaign, COLOURS[0])
+        hues = find_hues(campaign, np.flatnonzero(report.frame(campaign).flag_attempts()), COLOURS[0])
     line = find_best_line(tree.nodes) if part == PARTS[0] else frozenset[RecordId]()
     scale = find_scale(tree.nodes, fitness.direction, line)
     return render_page(
