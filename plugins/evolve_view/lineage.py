@@ -1,10 +1,10 @@
 """Page of the lineage: the tree that first parents make of programs, drawn from left to right as they were made, the fitter the higher.
 
 It begins with the best's ancestors and what else was tried on each of them; all programs are there on demand. At most `NEAR` or `MOST` programs are drawn, each with all its ancestors,
-and the page says how many are left out."""
+and the page says how many are left out. Where the best alone has more ancestors than that, the nearest are drawn."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 import numpy as np
@@ -45,35 +45,44 @@ class Node:
 @dataclass(frozen=True, slots=True)
 class LineageTree:
     """Nodes in the order of their records, so that a parent is before its children; each node's parent is a node, too. `left_out` counts the programs
-    that are no node."""
+    that are no node, `older` the best's ancestors among them."""
 
     nodes: tuple[Node, ...]
     left_out: int
+    older: int = 0
 
 
 def read_tree(campaign: Campaign, most: int, part: str = "all") -> LineageTree:
     """Returns the tree of one of `PARTS`: of the best programs, the elites first and then whoever is fitter, or of those around the best; each with all its ancestors, until
-    there are `most`."""
+    there are `most`. Of a best with more ancestors, the nearest take half of the places, and the oldest of these has no parent."""
     programs, first = campaign.state.columns.programs, campaign.state.columns.first_records()
-    parents = _read_parents(campaign, first)
+    parents, older = _read_parents(campaign, first), 0
     elites = {elite.program for elite in campaign.state.archive.elites()}
     order = (report.frame(campaign).best_first() + 1).tolist()
     ranked, best = [record for record in order if record in parents], campaign.state.archive.best
+    if best is not None and len(line := list(_ascend(first[best.program], parents))) > most:
+        parents[line[most // 2]], older = 0, len(line) - most // 2 - 1
     if part == PARTS[0] and best is not None:
         ranked = _rank_family(ranked, parents, first[best.program])
     else:
         ranked.sort(key=lambda record: programs[record - 1] not in elites)
     chosen = _choose(ranked, parents, most)
     nodes = tuple(_make_node(campaign, record, parents[record], elites) for record in sorted(chosen))
-    return LineageTree(nodes, len(parents) - len(nodes))
+    return LineageTree(nodes, len(parents) - len(nodes), older)
+
+
+def _ascend(
+    record: RecordId, parents: Mapping[RecordId, RecordId], until: Set[RecordId] = frozenset()
+) -> Iterator[RecordId]:
+    """Yields a record, its parent, and so on to the root, or to below the first that is in `until`."""
+    while record and record not in until:
+        yield record
+        record = parents[record]
 
 
 def _rank_family(ranked: Sequence[RecordId], parents: Mapping[RecordId, RecordId], best: RecordId) -> list[RecordId]:
     """Returns a program, its ancestors, and the other children of all of these: the fittest child of each first, then the second of each."""
-    line, ancestor = dict[RecordId, None](), best
-    while ancestor:
-        line[ancestor] = None
-        ancestor = parents[ancestor]
+    line = dict.fromkeys(_ascend(best, parents))
     counts = defaultdict[RecordId, int](int)
     siblings = []
     for record in ranked:
@@ -103,10 +112,7 @@ def _choose(ranked: Sequence[RecordId], parents: Mapping[RecordId, RecordId], mo
     for record in ranked:
         if len(chosen) >= most:
             break
-        line, ancestor = set[RecordId](), record
-        while ancestor and ancestor not in chosen:
-            line.add(ancestor)
-            ancestor = parents[ancestor]
+        line = set(_ascend(record, parents, until=chosen))
         if len(chosen) + len(line) <= most:
             chosen |= line
     return chosen
@@ -171,11 +177,7 @@ def _find_height(node: Node, scale: FitnessScale | None) -> float:
 def find_best_line(nodes: Sequence[Node]) -> set[RecordId]:
     """Returns the best and its ancestors; nothing where the best is no node."""
     parents = {node.record: node.parent for node in nodes}
-    record, line = next((node.record for node in nodes if node.is_best), 0), set[RecordId]()
-    while record:
-        line.add(record)
-        record = parents[record]
-    return line
+    return set(_ascend(next((node.record for node in nodes if node.is_best), 0), parents))
 
 
 @dataclass(frozen=True, slots=True)

@@ -155,6 +155,25 @@ def test_a_small_tree_has_the_line_of_the_best_and_counts_the_others(tmp_path):
         assert read_tree(campaign, most=0).left_out == 8
 
 
+def test_of_a_best_with_too_many_ancestors_the_nearest_are_drawn(browse, tmp_path, monkeypatch):
+    """A chain of 30, each with one other child: 20 places have room for 11 of the line, and for 9 of the other children."""
+    monkeypatch.setattr(lineage, "NEAR", 20)
+    written = Written(tmp_path, name="deep")
+    written.seed(0.0)
+    best = 1
+    for number in range(1, 30):
+        written.proposal(number - 0.5, parents=(best,))
+        written.proposal(float(number), parents=(best,))
+        best = 2 * number + 1
+    line = set(range(39, 60, 2))
+    for part in ("best", "all"):
+        tree = read_tree(written.campaign, 20, part)
+        assert find_best_line(tree.nodes) == line
+        assert (len(tree.nodes), tree.left_out, tree.older) == (20, 39, 19)
+    written.campaign.close()
+    assert "39 are left out, 19 of them ancestors of the best" in text_of(browse(tmp_path).get("/c/deep/lineage").text)
+
+
 def test_the_line_of_the_best_is_drawn_and_operators_have_colours(browse, looked_at):
     page = browse(looked_at).get("/c/number/lineage").text
     assert re.search(r'class="best-line" d="(M[\d. ]+L[\d. ]+){2}"', page)
