@@ -172,6 +172,13 @@ def no_model(purpose: str) -> Caller:
     )
 
 
+def no_evaluation(program: Program, stage: str = "") -> Evaluation:
+    """Raises `ConfigError`, where nothing can be evaluated."""
+    raise ConfigError(
+        "an operator evaluates a program, and nothing here can. Try: a campaign, or `rehearsed_step(evaluate=...)`"
+    )
+
+
 @dataclass(frozen=True)
 class Context:
     """Values that an operator may use. `history` and `lessons` end with what had settled and was written when the step was asked; `rng` belongs
@@ -179,7 +186,11 @@ class Context:
     the one that the campaign's settings name, else the same; raises `ConfigError` where there is none. `templates` replace those of the engine's prompts, by name; `sections` are what plugins add to
     every prompt of this selection, and `prompt_tokens` is how long one may be. `quarantined` are the programs that were ruled out when the
     step was asked: nothing is told of them. `best` is the record of the best program then, 0 for none, and `rivals` how many steps on the same
-    parent were under way. A prompt shows times where it is `timed`: in a `--deterministic` campaign they would make each run ask other questions. `derived` keeps what was made of the records that this task has evaluated."""
+    parent were under way. A prompt shows times where it is `timed`: in a `--deterministic` campaign they would make each run ask other questions. `derived` keeps what was made of the records that this task has evaluated.
+
+    `evaluate(program, stage="")` evaluates a program now, by the whole cascade or one stage, and blocks until it has: a preview, which the budget pays for in time and `evaluations` and the log keeps, so that a
+    step that runs again gets the same. The fitness is maximised and the feedback a text; there are no artifacts. A program that changes what it may not is `screened`, for nothing. It is no record, and a
+    child is evaluated again whatever its preview said. Raises `EditError` where the run or the proposal's time ends."""
 
     task: Task
     history: History
@@ -196,6 +207,7 @@ class Context:
     rivals: int = 0
     timed: bool = True
     derived: BoundedCache = field(default_factory=BoundedCache)
+    evaluate: Callable[..., Evaluation] = no_evaluation
 
 
 class Operator(Protocol):

@@ -9,13 +9,14 @@ from typing import Any
 
 from evolve.types import (
     Asked,
+    Evaluation,
     Event,
     Import,
     LessonWritten,
     MachineMeasured,
     Opened,
     Paused,
-    Record,
+    Previewed,
     Replied,
     Ruled,
     SettingsChanged,
@@ -63,7 +64,9 @@ def without_circumstances(event: Event) -> Event | None:
         case TaskChanged():
             return replace(event, definition="")
         case Settled(record=record):
-            return replace(event, record=_without_times(record))
+            return replace(event, record=replace(record, evaluation=_without_times(record.evaluation)))
+        case Previewed(evaluation=evaluation):
+            return replace(event, evaluation=_without_times(evaluation))
         case Replied(call=call):
             return replace(event, call=replace(call, seconds=0.0, gpu_seconds=0.0, cost=0.0, attempts=1))
         case Ruled() | LessonWritten():
@@ -84,6 +87,5 @@ def _rules(settings: Mapping[str, Any]) -> dict[str, Any]:
     return kept
 
 
-def _without_times(record: Record) -> Record:
-    plain = replace(record.evaluation, seconds=0.0, cpu_seconds=0.0, environment="", device="cpu", isolation="")
-    return replace(record, evaluation=plain)
+def _without_times(evaluation: Evaluation) -> Evaluation:
+    return replace(evaluation, seconds=0.0, cpu_seconds=0.0, environment="", device="cpu", isolation="")

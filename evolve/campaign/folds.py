@@ -15,9 +15,11 @@ from evolve.config import ModelsSection
 from evolve.strategies.bandit import Bandit, draw
 from evolve.types import (
     FROM_SCRATCH,
+    NOBODYS_FAULT,
     REJUDGED,
     Asked,
     Call,
+    Evaluation,
     Event,
     Level,
     Measure,
@@ -66,8 +68,8 @@ def is_note(origin: Origin) -> bool:
 
 def add_record(progress: Progress, record: Record, cases: int = 0) -> Progress:
     """Returns the progress after one more record, of a task with so many cases."""
-    evaluated = record.evaluation.outcome not in (Outcome.SCREENED, Outcome.INTERNAL)
-    looked = max(1, len(record.evaluation.cases)) if evaluated else 0
+    looked = count_cases(record.evaluation)
+    evaluated = looked > 0
     stopped = record.evaluation.outcome is Outcome.BELOW_THRESHOLD and bool(record.evaluation.cases)
     seconds, kind = record.evaluation.seconds, record.origin.kind
     screened = record.evaluation.outcome is Outcome.SCREENED and not is_note(record.origin)
@@ -88,6 +90,23 @@ def add_record(progress: Progress, record: Record, cases: int = 0) -> Progress:
         cases=progress.cases + looked,
         saved_cases=progress.saved_cases + (max(0, cases - looked) if stopped else 0),
     )
+
+
+def add_preview(progress: Progress, evaluation: Evaluation) -> Progress:
+    """Returns the progress after one more preview of an operator."""
+    looked = count_cases(evaluation)
+    return replace(
+        progress,
+        previews=progress.previews + 1,
+        judge_seconds=progress.judge_seconds + evaluation.seconds,
+        evaluations=progress.evaluations + (looked > 0),
+        cases=progress.cases + looked,
+    )
+
+
+def count_cases(evaluation: Evaluation) -> int:
+    """Returns how many cases were looked at, one where the task has none; 0 for what was not evaluated."""
+    return 0 if evaluation.outcome in NOBODYS_FAULT else max(1, len(evaluation.cases))
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from evolve.bounded_cache import BoundedCache
-from evolve.campaign.folds import REFLECTION, Calls, Cases, LevelsReached, Refusals, add_call, add_record, is_note
+from evolve.campaign.folds import (
+    REFLECTION,
+    Calls,
+    Cases,
+    LevelsReached,
+    Refusals,
+    add_call,
+    add_preview,
+    add_record,
+    is_note,
+)
 from evolve.campaign.history import Columns, Past, Reader, without_result
 from evolve.campaign.settings import WHILE_RUNNING, make_archive
 from evolve.config import Settings
@@ -27,6 +37,7 @@ from evolve.types import (
     Outcome,
     Paused,
     Placement,
+    Previewed,
     ProgramId,
     Progress,
     Propose,
@@ -55,7 +66,7 @@ NOISE = "noise floor"
 @dataclass(slots=True)
 class Step:
     """A step that was asked and has not settled as a whole: `settled` holds the indices of the children that have, `replies` what models
-    have answered, by the call's index. `quarantined` are the programs that were ruled out when it was asked, `best` the record of
+    have answered, by the call's index, `previews` what its operator has had evaluated. `quarantined` are the programs that were ruled out when it was asked, `best` the record of
     the best program then (0: none), `rivals` the number of other steps on the same parent that know of the same proposals of models."""
 
     asked: Asked
@@ -64,6 +75,7 @@ class Step:
     rivals: int = 0
     settled: set[int] = field(default_factory=set)
     replies: dict[int, Call] = field(default_factory=dict)
+    previews: list[Previewed] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,6 +214,8 @@ class State:
                 self._steer(event)
             case Replied():
                 self._reply(event)
+            case Previewed():
+                self._preview(event)
             case _:
                 pass
         # The strategy learns last: what it asks of the archive is then the state after the event.
@@ -255,6 +269,11 @@ class State:
         # A step that is not finished may run again, and is then answered from here.
         if step is not None and event.index >= 0:
             step.replies[event.index] = call
+
+    def _preview(self, event: Previewed) -> None:
+        self._spent = add_preview(self._spent, event.evaluation)
+        if (step := self.steps.get(event.step)) is not None:
+            step.previews.append(event)
 
     def _note_request(self, request: str, step: int = 0) -> None:
         """Notes the person's request that an event came of; an empty id means that there was none."""

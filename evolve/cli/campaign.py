@@ -91,6 +91,7 @@ def show_campaign(name: str | None, as_json: bool) -> None:
 
 def _format_overview(opened: Campaign, page: report.Overview) -> list[tuple[str, str]]:
     counts = f"{page.programs:,} programs evaluated, {page.screened:,} screened, {page.measurements:,} measurements"
+    counts += f", {page.previews:,} previews" if page.previews else ""
     tally = report.tally(opened)
     return [
         ("campaign", page.name),

@@ -16,6 +16,7 @@ from evolve.campaign import Campaign, stream
 from evolve.campaign.settings import reflection_operators
 from evolve.engine.members import Members
 from evolve.engine.metering import Answered, MeteredModels
+from evolve.engine.previews import PreviewEnded, Previews
 from evolve.engine.proposals import Draft, Proposer, Screening, Work, proposal_origin
 from evolve.evaluation import Job, encode_job
 from evolve.protocols import Context, Executor
@@ -63,7 +64,7 @@ class Evaluated:
     future: Future[bytes]
 
 
-Done = Proposed | Answered | Evaluated | None
+Done = Proposed | Answered | PreviewEnded | Evaluated | None
 """Item of the inbox; None is an interrupt: a person or the system asks the run to end."""
 
 
@@ -117,6 +118,19 @@ class Jobs:
             draft=draft,
             job=replace(work.job, wanted=known, limit=limit, rival=self._find_rival(origin.parents, gate), gate=gate),
         )
+
+    def preview(self, asked: Asked, program: Program, stage: str, index: int) -> Job:
+        """Returns the job of a preview. Any thread."""
+        assert isinstance(asked.action, Propose), "only a proposal has previews"
+        selection = asked.action.selection
+        seed = (
+            0 if self._task.deterministic else int(stream(self._seed, asked.step, "preview").integers(1 << 31)) + index
+        )
+        work = self._work(
+            Origin("proposal", asked.step), program, stage=stage, carried=self._find_carried(selection.parents)
+        )
+        job = replace(work.job, id=f"{asked.step}.preview{index}", trial=replace(work.job.trial, seed=seed))
+        return replace(job, limit=self._limit(selection.operator))
 
     def _find_rival(self, parents: Sequence[RecordId], gate: Sequence[str]) -> Mapping[str, float]:
         """Returns what the first parent found on the cases that a child is compared with it on."""
@@ -194,6 +208,7 @@ class Dispatcher:
         self._inbox: queue.SimpleQueue[Done] = queue.SimpleQueue()
         self._cancelled = threading.Event()
         self.models = MeteredModels(campaign, members, self._inbox.put, self._cancelled)
+        self._previews = Previews(campaign, executor, self.jobs.preview, self._inbox.put, self._cancelled)
         names = (*campaign.operator_names, *reflection_operators(campaign.settings))
         self._proposer = Proposer(campaign, {name: campaign.operator(name) for name in names}, screening)
         # Operators without a model hold the interpreter: a second thread would slow the first one down.
@@ -243,12 +258,12 @@ class Dispatcher:
                     self._propose(item, item.action)
 
     def _propose(self, asked: Asked, action: Propose) -> None:
-        state = self._campaign.state
+        state, deadline = self._campaign.state, time.monotonic() + PROPOSAL_SECONDS
         context = Context(
             task=self._campaign.task,
             history=state.past(asked.after),
             rng=stream(self._campaign.settings.seed, asked.step, "propose"),
-            deadline=time.monotonic() + PROPOSAL_SECONDS,
+            deadline=deadline,
             cancelled=self._cancelled,
             lessons=tuple(state.lessons[: asked.lessons]),
             model=self.models.callers(asked),
@@ -257,6 +272,7 @@ class Dispatcher:
             rivals=state.steps[asked.step].rivals,
             timed=not self._campaign.settings.deterministic,
             derived=state.derived,
+            evaluate=self._previews.evaluator(asked, deadline),
         )
         pool = self._calling if action.selection.model else self._computing
         future = pool.submit(self._proposer.propose, action.selection, context)

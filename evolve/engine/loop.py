@@ -19,6 +19,7 @@ from evolve.engine.dispatcher import Dispatcher, Done, Evaluated, Proposed
 from evolve.engine.members import NOBODY, Members
 from evolve.engine.metering import Answered
 from evolve.engine.outage import Outage
+from evolve.engine.previews import PreviewEnded
 from evolve.engine.proposals import Draft, Work, refuse
 from evolve.engine.recorder import Recorder
 from evolve.engine.scheduler import BudgetWatch, Scheduler
@@ -119,8 +120,14 @@ class Run:
         finally:
             with self.campaign.log.transaction():
                 for done in self.dispatcher.close():
-                    if isinstance(done, Answered):
-                        self.recorder.record_call(done)
+                    self._record_paid(done)
+
+    def _record_paid(self, done: Done) -> None:
+        """Writes what an operator has paid for while it proposes."""
+        if isinstance(done, Answered):
+            self.recorder.record_call(done)
+        elif isinstance(done, PreviewEnded):
+            self.recorder.record_preview(done)
 
     def begin(self, only: Sequence[Asked] | None) -> None:
         """Logs the machine, evaluates the seed where this version of the task has not, and starts the steps that an earlier run left
@@ -168,8 +175,8 @@ class Run:
         match done:
             case None:
                 self._drain("interrupted")
-            case Answered():
-                self.recorder.record_call(done)
+            case Answered() | PreviewEnded():
+                self._record_paid(done)
             case Proposed(asked, future) if self.dispatcher.take(done):
                 outcomes = self._settle_proposal(asked, future)
             case Evaluated(work, future) if self.dispatcher.take(done):

@@ -13,6 +13,7 @@ from evolve.campaign.descriptors import Descriptors
 from evolve.campaign.state import BOUND, INTEGRITY, NOISE
 from evolve.engine.metering import Answered
 from evolve.engine.outage import Outage, may_retry
+from evolve.engine.previews import PreviewEnded
 from evolve.engine.proposals import Draft, Fingerprint, Rejection, Screening, Work, proposal_origin
 from evolve.evaluation import Report, decode_report
 from evolve.sandbox.output import quoted, readable
@@ -167,6 +168,11 @@ class Recorder:
         self.call_error = call.error or self.call_error
         self._campaign.log.put_texts(answered.texts)
         self._campaign.write(answered.event)
+
+    def record_preview(self, ended: PreviewEnded) -> None:
+        """Writes what an operator had evaluated while it proposed."""
+        self._campaign.log.put_texts(ended.texts)
+        self._campaign.write(ended.event)
 
     @property
     def unusable(self) -> Mapping[str, int]:

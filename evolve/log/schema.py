@@ -73,8 +73,10 @@ _STEPS = {
     # Logs from before the first release have these two in an older form.
     "0004_calls": ("DROP VIEW calls", _CREATE_VIEWS["calls"], "DROP VIEW costs", _CREATE_VIEWS["costs"]),
     "0005_refusals": ("DROP VIEW records", _CREATE_VIEWS["records"]),
+    # A log that is made by this version has the view already.
+    "0006_previews": ("DROP VIEW IF EXISTS previews", _CREATE_VIEWS["previews"]),
 }
-_FOR_PEOPLE = frozenset({"0005_refusals"})
+_FOR_PEOPLE = frozenset({"0005_refusals", "0006_previews"})
 """Steps that change what people see of a log alone: one without them can be read."""
 
 

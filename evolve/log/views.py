@@ -97,6 +97,22 @@ FROM events
 WHERE type = 'Replied'
 """
 
+_PREVIEWS = """
+SELECT
+    number AS event,
+    at,
+    json_extract(body, '$.step') AS step,
+    json_extract(body, '$.index') AS "index",
+    json_extract(body, '$.program') AS program,
+    coalesce(json_extract(body, '$.stage'), '') AS stage,
+    json_extract(body, '$.evaluation.outcome') AS outcome,
+    json_extract(body, '$.evaluation.fitness') AS fitness,
+    coalesce(json_extract(body, '$.evaluation.seconds'), 0.0) AS seconds,
+    coalesce(json_extract(body, '$.evaluation.feedback'), '') AS feedback
+FROM events
+WHERE type = 'Previewed'
+"""
+
 _COSTS = """
 SELECT
     model,
@@ -120,6 +136,7 @@ VIEWS = {
     "elites": _ELITES,
     "calls": _CALLS,
     "costs": _COSTS,
+    "previews": _PREVIEWS,
     "lineage": _LINEAGE,
 }
 """Name and query of each view, in an order in which they can be made."""

@@ -42,6 +42,7 @@ class Overview:
     records: int
     programs: int
     measurements: int
+    previews: int
     screened: int
     seconds: float
     judge_seconds: float
@@ -87,6 +88,7 @@ def overview(campaign: Campaign) -> Overview:
         records=progress.records,
         programs=progress.programs,
         measurements=progress.measurements,
+        previews=progress.previews,
         screened=progress.screened,
         seconds=campaign.seconds,
         judge_seconds=progress.judge_seconds,

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.random import Generator
 
 from evolve.archive import Archive, ArchiveSettings
-from evolve.protocols import Context, no_model
+from evolve.protocols import Context, no_evaluation, no_model
 from evolve.types import (
     FAILURES,
     REJUDGED,
@@ -350,10 +350,14 @@ def _reply(text: str, prompt: Prompt) -> Reply:
 
 
 def rehearsed_step(
-    program: Program, seed: int = 0, traits: Traits | None = None, model: ScriptedModel | None = None
+    program: Program,
+    seed: int = 0,
+    traits: Traits | None = None,
+    model: ScriptedModel | None = None,
+    evaluate: Callable[..., Evaluation] = no_evaluation,
 ) -> tuple[Selection, Context]:
     """Returns the selection and the context of an operator in a campaign that has nothing but `program`, and what its traits ask for: the same program with an empty line more
-    as another parent, or `program` as a failure that was made of such a one."""
+    as another parent, or `program` as a failure that was made of such a one. `evaluate` answers `Context.evaluate`."""
     history, traits = RehearsedHistory(), traits or Traits()
     parents: tuple[RecordId, ...] = (1,)
     if traits.takes_failures:
@@ -375,6 +379,7 @@ def rehearsed_step(
         math.inf,
         threading.Event(),
         model=no_model if model is None else model.caller,
+        evaluate=evaluate,
     )
     return Selection("checked", parents=parents), context
 

@@ -33,6 +33,7 @@ __all__ = [
     "Part",
     "Paused",
     "Placement",
+    "Previewed",
     "Progress",
     "Propose",
     "REJUDGED",
@@ -368,6 +369,19 @@ class Replied:
 
 @tag_union_member
 @dataclass(frozen=True, slots=True)
+class Previewed:
+    """An operator had a program evaluated while it proposed, by the whole cascade or by `stage` alone. It is no record: the program has no place, and is not kept. `index` counts the
+    previews of the step; the feedback is the id of a stored text."""
+
+    step: int
+    index: int
+    program: ProgramId
+    evaluation: Evaluation
+    stage: str = ""
+
+
+@tag_union_member
+@dataclass(frozen=True, slots=True)
 class Settled:
     """A proposal or a measurement ended, and what the archive did with it."""
 
@@ -405,6 +419,7 @@ Event = (
     | MachineMeasured
     | Asked
     | Replied
+    | Previewed
     | Settled
     | LessonWritten
     | Ruled
@@ -425,7 +440,7 @@ class Stamped:
 class Progress:
     """Spent budget of a campaign, over all its runs. `programs` counts evaluated proposals (an `internal` one is none), `judge_seconds` wall time in worker slots,
     `measure_seconds` that of the measurements alone. `rejudged` counts programs that a newer version of the task has evaluated again,
-    which are no measurements here; `evaluations` counts all that was evaluated, measurements too, and `cases` the cases that these looked at, one where the task
+    which are no measurements here; `evaluations` counts all that was evaluated, measurements and `previews` too, and `cases` the cases that these looked at, one where the task
     has none; `saved_cases` those at which a program did not arrive, for it was stopped before. `calls` are those of models, `tokens` theirs, prompts and answers together."""
 
     programs: int = 0
@@ -443,3 +458,4 @@ class Progress:
     evaluations: int = 0
     cases: int = 0
     saved_cases: int = 0
+    previews: int = 0
