@@ -27,7 +27,7 @@ GROUPS: dict[str, tuple[str, Sequence[str]]] = {
     "Events": (
         "A strategy and a replay are told the same events, in the same order; a tracker is told of records.",
         [
-            *("Asked", "Replied", "Call", "Settled", "Record", "Origin", "Placement", "Insertion"),
+            *("Asked", "Replied", "Call", "Previewed", "Settled", "Record", "Origin", "Placement", "Insertion"),
             *("Ruled", "TaskChanged", "LessonWritten", "MachineMeasured", "Opened"),
         ],
     ),
