@@ -307,7 +307,9 @@ def _vertical_axis(drawn: _Drawn, references: Sequence[Reference], height: int) 
 
 def _horizontal_axis(drawn: _Drawn, up: Scale, width: int) -> Scale:
     """Returns the axis that begins beside the labels of the vertical one."""
-    low, high = find_span(spot.x for _, spots in drawn for spot in spots)
+    spent = {spot.x for _, spots in drawn for spot in spots}
+    # Of one moment alone, the axis begins where the campaign did.
+    low, high = find_span(spent | {0.0, max(spent) or 1.0} if len(spent) == 1 else spent)
     return Scale(low, high, 14 + _DIGIT * max(map(len, up.ticks(_vertical_ticks(up)).labels), default=1), width - 12)
 
 

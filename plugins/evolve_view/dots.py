@@ -101,7 +101,7 @@ def find_dot_scale(values: Reals, direction: Direction, chosen: str = "") -> Dot
     log = can_be_log(values) and (chosen == "log" or (chosen != "linear" and is_steep))
     placed = np.sign(values) * np.log10(sizes) if log else values
     low, high = _cut_worst(placed, direction)
-    around = _MARGIN * (high - low) or max(abs(low) * 1e-3, 1e-9)
+    around = _MARGIN * (high - low) or abs(low) * 1e-3 or 1.0
     low, high = low - around, high + around
     if not log:
         return DotScale(low, high, log=False)

@@ -13,6 +13,7 @@ from evolve.types import FROM_SCRATCH, MachineMeasured, Opened, SettingsChanged,
 from evolve_view.caveats import list_caveats
 from evolve_view.dots import read_choices
 from evolve_view.figures import AXES, draw_curve
+from evolve_view.letters import list_letters
 from evolve_view.requests import query_choice, render_page
 
 
@@ -37,6 +38,7 @@ def show_overview(request: Request) -> Response:
             request,
             "overview.html",
             seen=seen,
+            waiting=len(list_letters(campaign)),
             spent=spent,
             task=task,
             fitness=task.fitness,

@@ -52,6 +52,12 @@ def texts(made: str) -> list[str]:
     return [each.text or "" for each in parsed(made).iter(f"{SVG}text")]
 
 
+def test_before_anything_is_spent_the_axis_begins_at_0() -> None:
+    places = texts(draw(Series("best so far", [0], [3.0], step=True)))
+    assert [place for place in places if place.startswith("-")] == []
+    assert places[-1] == "1.0"
+
+
 def test_a_chart_tells_its_axes_its_marks_and_its_end() -> None:
     made = draw(Series("best so far", [0, 10, 20], [1.0, 2.0, 2.0], step=True), y="sum of radii")
     heights, places = ["1.0", "1.2", "1.4", "1.6", "1.8", "2.0"], ["0", "5", "10", "15", "20"]

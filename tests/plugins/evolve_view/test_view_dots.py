@@ -173,6 +173,12 @@ def test_the_worst_are_cut_off_where_they_would_press_the_others_flat():
     assert find_dot_scale(values, "min").low < -1e5
 
 
+@pytest.mark.parametrize(("value", "high"), [(0.0, 1.0), (5.0, 5.005)])
+def test_of_one_value_there_is_a_little_around(value, high):
+    scale = find_dot_scale(np.array([value]), "max")
+    assert (scale.low, scale.high) == pytest.approx((2 * value - high, high))
+
+
 def test_zero_has_no_place_on_a_logarithmic_axis():
     assert not can_be_log(np.array([0.0, 1.0]))
     assert not can_be_log(np.array([-1.0, 1.0]))

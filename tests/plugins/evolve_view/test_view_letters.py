@@ -46,6 +46,7 @@ def test_prompts_that_wait_are_listed_and_lead_to_their_pages(client):
     page = client.get("/c/number/calls")
     assert "1 prompt waiting for an answer" in text_of(page.text)
     assert f'href="{PAGE}"' in page.text
+    assert "1 prompt waiting for an answer" in text_of(client.get("/c/number").text)
 
 
 def test_a_prompt_is_shown_by_its_messages_without_the_head_for_files(client):
