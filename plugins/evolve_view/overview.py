@@ -1,7 +1,7 @@
 """One campaign at a glance, with its charts, and its settings. No text of a program is read for either."""
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -9,7 +9,16 @@ from starlette.routing import Route
 
 from evolve import report
 from evolve.campaign import Campaign
-from evolve.types import FROM_SCRATCH, MachineMeasured, Opened, SettingsChanged, Stamped, TaskChanged, canonical
+from evolve.types import (
+    FROM_SCRATCH,
+    MachineMeasured,
+    Opened,
+    Progress,
+    SettingsChanged,
+    Stamped,
+    TaskChanged,
+    canonical,
+)
 from evolve_view.caveats import list_caveats
 from evolve_view.dots import read_choices
 from evolve_view.figures import AXES, draw_curve
@@ -31,8 +40,7 @@ def show_overview(request: Request) -> Response:
     axis = query_choice(request, "x", tuple(AXES))
     with campaigns.campaign(name) as campaign:
         seen, task, held_out = report.overview(campaign), campaign.task, campaign.state.cases.held_out
-        # While nobody writes, no time passes for the campaign.
-        spent = campaign.progress if campaigns.is_running(name) else campaign.state.progress
+        spent = _read_spent(campaign, running=campaigns.is_running(name))
         certificate = report.certificate(campaign, seen.best.record) if seen.best and seen.best.certified else ""
         return render_page(
             request,
@@ -51,6 +59,15 @@ def show_overview(request: Request) -> Response:
             axis=axis,
             dots=read_choices(request),
         )
+
+
+def _read_spent(campaign: Campaign, *, running: bool) -> Progress:
+    """Returns what was spent. While nobody writes, or a person has paused the run, no time passes for a campaign; in a run it has passed since the last event, too."""
+    spent = campaign.state.progress
+    if not running or campaign.state.paused:
+        return spent
+    (last,) = campaign.log.events_at([campaign.log.count()])
+    return replace(spent, seconds=last.active + max(0.0, time.time() - last.at))
 
 
 def show_settings(request: Request) -> Response:

@@ -1,10 +1,13 @@
 """A campaign at a glance, and its settings."""
 
+import time
+
 import pytest
 
 from evolve.report import Best, Point
 from evolve.stop import Target, any_of
 from evolve.types import Outcome, Paused
+from evolve_view import overview
 from evolve_view.figures import draw_curve
 from tests.plugins.evolve_view.hostile import text_of
 from tests.plugins.evolve_view.reports import held_out_campaign
@@ -60,6 +63,17 @@ def test_while_nobody_writes_the_time_stands_still(browse, looked_at):
     client = browse(looked_at)
     assert "running" in client.get("/c/number").text
     assert "every 2s" not in client.get("/c/number").text
+
+
+def test_while_a_run_waits_for_an_answer_its_time_goes_on(browse, tmp_path, monkeypatch):
+    """Of a run that has told nothing for two hours, too; of one that has ended it is that of its last event."""
+    written = Written(tmp_path)
+    written.seed(5.0)
+    now = time.time
+    monkeypatch.setattr(overview.time, "time", lambda: now() + 7200.0)
+    assert "time 2 h" in read(browse, tmp_path)
+    written.campaign.close()
+    assert "time 2 h" not in read(browse, tmp_path)
 
 
 def test_a_campaign_that_a_person_paused_is_called_paused_while_it_runs(browse, tmp_path):
