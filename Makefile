@@ -8,6 +8,8 @@ SERVER := .venv-server
 SERVER_STAMP := $(SERVER)/.installed
 ORACLE := .venv-oracle
 ORACLE_STAMP := $(ORACLE)/.installed
+COMPILERS := .venv-compilers
+COMPILERS_STAMP := $(COMPILERS)/.installed
 WEB_STAMP := $(VENV)/.web-installed
 
 # Tests run in so many processes at once, each file in one of them.
@@ -47,11 +49,17 @@ $(ORACLE_STAMP): pyproject.toml
 	$(ORACLE)/bin/python -m pip install --quiet --disable-pip-version-check -e '.[dev,ribs]'
 	@touch $@
 
-test-slow: $(STAMP) $(ORACLE_STAMP)  ## the tests that `make check` leaves out: the slow ones, the oracles and those that need torch
+$(COMPILERS_STAMP): pyproject.toml tests/plugins/evolve_kernel/requirements.txt
+	$(PYTHON) -m venv $(COMPILERS)
+	$(COMPILERS)/bin/python -m pip install --quiet --disable-pip-version-check -r tests/plugins/evolve_kernel/requirements.txt
+	@touch $@
+
+test-slow: $(STAMP) $(ORACLE_STAMP) $(COMPILERS_STAMP)  ## the tests that `make check` leaves out: the slow ones, the oracles, those that need torch, and compilers for GPUs
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,torch]' 'torch==2.13.0'
 	$(PYTEST) -m "slow and not gpu and not server and not browser"
 	$(BIN)/python -m pytest -m "not slow" tests/tasks/test_digits_torch.py tests/plugins/evolve_recipe
 	$(ORACLE)/bin/python -m pytest tests/archive/test_oracle_ribs.py -rs
+	$(COMPILERS)/bin/python -m pytest tests/plugins/evolve_kernel/test_gpu_compilers.py -rs
 
 test-all: check test-slow  ## both of them
 
@@ -106,4 +114,4 @@ wheel: $(STAMP)  ## build the wheel into dist/
 	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps -w dist .
 
 clean:  ## remove the environment and every cache
-	rm -rf $(VENV) $(SERVER) $(ORACLE) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage .coverage.*
+	rm -rf $(VENV) $(SERVER) $(ORACLE) $(COMPILERS) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage .coverage.*

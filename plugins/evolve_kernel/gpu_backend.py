@@ -160,7 +160,12 @@ class Recording:
         """Descriptors: the size of the code, and what its largest kernel takes."""
         size = sum(len(kernel.binary) for kernel in self.kernels)
         most = {name: float(max(kernel.resources[name] for kernel in self.kernels)) for name in _RESOURCES}
-        return {"log2_code": math.log2(size), "launches": float(max(map(len, self.launches.values()))), **most}
+        # A kernel's own resources have its static memory alone; what Triton uses is asked for by the launch.
+        shared = [
+            self.kernels[one.kernel].resources["shared"] + one.shared for call in self.launches.values() for one in call
+        ]
+        launches = float(max(map(len, self.launches.values())))
+        return {"log2_code": math.log2(size), "launches": launches, **most, "shared": float(max(shared))}
 
 
 def parse_recording(claim: object, calls: Sequence[Call]) -> Recording:

@@ -18,6 +18,8 @@ _MOST_SHARED = 8
 _USUAL_SHARED = 48 << 10
 _OF_THIS_THREAD = 1
 """A capture that other threads' calls do not disturb."""
+_AS_NODE = 1
+"""The flag by which an event that is recorded in a capture becomes a node of the graph (CU_EVENT_RECORD_EXTERNAL)."""
 _KERNEL_NODE = 0
 KINDS = {1: "copy", 2: "fill", 3: "call of the host", 4: "graph", 5: "empty node", 6: "wait", 7: "record"}
 """What a node of a graph may be beside a launch."""
@@ -112,11 +114,16 @@ class Memory:
 
     def put(self, address: int, host: int, size: int) -> None:
         """Copies from the host to the device, and waits for it."""
-        self._driver.call("cuMemcpyHtoD_v2", ctypes.c_uint64(address), ctypes.c_void_p(host), ctypes.c_size_t(size))
+        # On the stream: a copy on none need not have arrived when work on a non-blocking stream begins.
+        told = ctypes.c_uint64(address), ctypes.c_void_p(host), ctypes.c_size_t(size)
+        self._driver.call("cuMemcpyHtoDAsync_v2", *told, self._driver.stream)
+        self._driver.wait()
 
     def get(self, host: int, address: int, size: int) -> None:
         """Copies from the device to the host, and waits for it."""
-        self._driver.call("cuMemcpyDtoH_v2", ctypes.c_void_p(host), ctypes.c_uint64(address), ctypes.c_size_t(size))
+        told = ctypes.c_void_p(host), ctypes.c_uint64(address), ctypes.c_size_t(size)
+        self._driver.call("cuMemcpyDtoHAsync_v2", *told, self._driver.stream)
+        self._driver.wait()
 
     def fill(self, address: int, byte: int, size: int) -> None:
         """Has a range filled; does not wait for it."""
@@ -174,6 +181,19 @@ class Graphs:
         self._driver.call("cuStreamEndCapture", on, ctypes.byref(graph))
         return int(graph.value or 0)
 
+    def capture_timed(self, work: Callable[[int], None], events: Sequence[int]) -> int:
+        """Returns the graph of what `work` launches between two events. They are nodes of it: the time between them is the device's alone, whatever the host takes to launch the graph."""
+
+        def marked(stream: int) -> None:
+            self._mark(events[0])
+            work(stream)
+            self._mark(events[1])
+
+        return self.capture(marked)
+
+    def _mark(self, event: int) -> None:
+        self._driver.call("cuEventRecordWithFlags", ctypes.c_void_p(event), self._driver.stream, _AS_NODE)
+
     def launch(self, launch: Launch) -> None:
         """Launches a kernel on the driver's stream."""
         if launch.shared > _USUAL_SHARED:
@@ -197,11 +217,9 @@ class Graphs:
         """Gives back what `ready` has made."""
         self._driver.call("cuGraphExecDestroy", ctypes.c_void_p(made))
 
-    def replay(self, made: int, events: Sequence[int]) -> None:
-        """Launches a graph between two events; does not wait."""
-        self._driver.call("cuEventRecord", ctypes.c_void_p(events[0]), self._driver.stream)
+    def replay(self, made: int) -> None:
+        """Launches a graph; does not wait."""
         self._driver.call("cuGraphLaunch", ctypes.c_void_p(made), self._driver.stream)
-        self._driver.call("cuEventRecord", ctypes.c_void_p(events[1]), self._driver.stream)
 
     def event(self) -> int:
         """Returns a new event, which keeps the time when it is reached."""

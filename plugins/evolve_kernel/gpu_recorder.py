@@ -4,7 +4,7 @@ The evaluator places this file and its neighbours in a candidate's box, as the m
 that and nothing else. No input that counts is ever in this process.
 
 The Python of a program in Triton runs here: `launch` is called once on buffers of zeros, which compiles, and once more while a stream is captured, and the captured graph is read. A program in CUDA has no
-code of the host. NVIDIA's compiler is used as a library (https://docs.nvidia.com/cuda/nvrtc/) by `ctypes`: no `nvcc`, no headers, and a text becomes a binary within a second."""
+code of the host. NVIDIA's compiler is used as a library (https://docs.nvidia.com/cuda/nvrtc/) by `ctypes`: no `nvcc`, and a text becomes a binary within a second. It may include NVIDIA's headers where these are installed, and `<cstdint>` anywhere."""
 
 import ctypes
 import ctypes.util
@@ -145,6 +145,20 @@ def _import_program(text: str) -> Any:
 
 _NVRTC_NAMES = ("libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so")
 _NVRTC_PACKAGES = ("nvidia.cuda_nvrtc", "nvidia.cu13")
+_HEADER_PACKAGES = ("nvidia.cuda_runtime", "nvidia.cu13")
+_SYSTEM_HEADERS = "/usr/local/cuda/include"
+_WITH_OWN_INSTRUCTIONS = 90
+"""From here on, devices have instructions that only code for just them may use (wgmma, TMA): `sm_90a`."""
+_WIDTHS = (("char", 8), ("short", 16), ("int", 32), ("long", 64))
+_INTEGERS = "\n".join(
+    ["#pragma once"]
+    + [f"typedef signed {kind} int{bits}_t; typedef unsigned {kind} uint{bits}_t;" for kind, bits in _WIDTHS]
+    + ["typedef long intptr_t; typedef unsigned long uintptr_t;", "namespace std {"]
+    + [f"using ::int{size}_t; using ::uint{size}_t;" for size in (*(str(bits) for _, bits in _WIDTHS), "ptr")]
+    + ["}", ""]
+)
+"""Header of integers with a width, which the compiler does not bring."""
+_OWN_HEADERS = ("cstdint", "stdint.h")
 _PLAN = 7
 _LONGEST_LOG = 8000
 
@@ -172,19 +186,24 @@ def record_cuda(
 
 def nvrtc() -> Any:
     """Returns NVIDIA's compiler: of a package that comes with torch, else of the system. Raises `OSError` where there is none."""
-    for place in (*_list_libraries(), *_NVRTC_NAMES, ctypes.util.find_library("nvrtc")):
+    # Without a place, `CDLL` opens the program itself.
+    for place in filter(None, (*_list_libraries(), *_NVRTC_NAMES, ctypes.util.find_library("nvrtc"))):
         try:
             return ctypes.CDLL(place)
-        except (OSError, TypeError):
+        except OSError:
             continue
     raise OSError("there is no library nvrtc. Try: install torch, or the package nvidia-cuda-nvrtc")
 
 
 def compile_text(text: str, arch: int, library: Any) -> bytes:
     """Returns the binary of a text for devices like `arch`, such as 90; raises `CompileError` with what the compiler says."""
-    program = ctypes.c_void_p()
-    source, options = ctypes.c_char_p(text.encode()), [f"--gpu-architecture=sm_{arch}".encode(), b"--std=c++17"]
-    _succeeds(library.nvrtcCreateProgram(ctypes.byref(program), source, b"kernel.cu", 0, None, None), "create")
+    program, source = ctypes.c_void_p(), ctypes.c_char_p(text.encode())
+    count = len(_OWN_HEADERS)
+    contents = (ctypes.c_char_p * count)(*[_INTEGERS.encode()] * count)
+    names = (ctypes.c_char_p * count)(*(name.encode() for name in _OWN_HEADERS))
+    made = library.nvrtcCreateProgram(ctypes.byref(program), source, b"kernel.cu", count, contents, names)
+    _succeeds(made, "create")
+    options = [option.encode() for option in _list_options(arch)]
     given = (ctypes.c_char_p * len(options))(*options)
     code = library.nvrtcCompileProgram(program, len(options), given)
     if code:
@@ -206,14 +225,25 @@ def _succeeds(code: int, what: str) -> None:
         raise CompileError(f"the compiler cannot {what} (error {code})")
 
 
+def _list_options(arch: int) -> Iterator[str]:
+    yield f"--gpu-architecture=sm_{arch}{'a' if arch >= _WITH_OWN_INSTRUCTIONS else ''}"
+    yield "--std=c++17"
+    folders = [*(str(folder / "include") for folder in _list_folders(_HEADER_PACKAGES)), _SYSTEM_HEADERS]
+    yield from (f"--include-path={folder}" for folder in folders if Path(folder, "cuda_fp16.h").is_file())
+
+
 def _list_libraries() -> Iterator[str]:
-    for package in _NVRTC_PACKAGES:
+    for folder in _list_folders(_NVRTC_PACKAGES):
+        yield from (str(path) for path in sorted(folder.glob("lib/libnvrtc.so*")))
+
+
+def _list_folders(packages: Sequence[str]) -> Iterator[Path]:
+    for package in packages:
         try:
             found = importlib.util.find_spec(package)
         except ModuleNotFoundError:
             continue
-        for folder in (found and found.submodule_search_locations) or ():
-            yield from (str(path) for path in sorted(Path(folder).glob("lib/libnvrtc.so*")))
+        yield from map(Path, (found and found.submodule_search_locations) or ())
 
 
 def _plan_launch(driver: Driver, plan: int, call: Sequence[Any]) -> list[Any]:

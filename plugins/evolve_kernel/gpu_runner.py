@@ -3,7 +3,7 @@
 The evaluator places this file and its neighbours in a candidate's box, as the module whose functions are called, and gives it compiled kernels and the launches that a
 recorder has seen. Graph, events and memory are this code's own; of a program there is only what runs on the device, and of what that keeps there nothing outlives a call."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from evolve_kernel.gpu_driver import Driver, Graphs, Launch, Memory
@@ -32,7 +32,7 @@ class Runner:
         self._flushed = max(_LEAST_FLUSHED, _CACHES * facts["l2"])
         self._flush = self._memory.allocate(self._flushed)
         self._events = (self._graphs.event(), self._graphs.event())
-        self._empty = self._graphs.ready(self._graphs.capture(lambda stream: None))
+        self._empty = self._ready(lambda stream: None)
         self._graph = 0
         self._calls = 0
         return facts
@@ -42,7 +42,7 @@ class Runner:
         self._calls += 1
         self._load()
         made = [self._decode_launch(launch) for launch in launches]
-        self._graph = self._graphs.ready(self._graphs.capture(lambda stream: self._launch_all(made)))
+        self._graph = self._ready(lambda stream: self._launch_all(made))
         # Each call has its own byte, so that nothing of the room is left from the one before.
         self._memory.fill(self._room, self._calls % 256, self._size)
         self._driver.wait()
@@ -65,7 +65,7 @@ class Runner:
     def bandwidth(self) -> float:
         """Returns the most bytes that the device has read and written in a second, while it copied."""
         one, other = self._memory.allocate(_COPIED), self._memory.allocate(_COPIED)
-        copy = self._graphs.ready(self._graphs.capture(lambda stream: self._memory.copy(other, one, _COPIED)))
+        copy = self._ready(lambda stream: self._memory.copy(other, one, _COPIED))
         return 2 * _COPIED / min(self._time(copy) for _ in range(_TRIES))
 
     def _load(self) -> None:
@@ -78,8 +78,11 @@ class Runner:
         named = zip(self._modules, self._kernels, strict=True)
         self._functions = [self._driver.function(module, name) for module, (name, _) in named]
 
+    def _ready(self, work: Callable[[int], None]) -> int:
+        return self._graphs.ready(self._graphs.capture_timed(work, self._events))
+
     def _time(self, graph: int) -> float:
-        self._graphs.replay(graph, self._events)
+        self._graphs.replay(graph)
         self._driver.wait()
         return self._graphs.between(self._events)
 

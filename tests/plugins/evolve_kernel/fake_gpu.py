@@ -19,6 +19,8 @@ from evolve_kernel.gpu_driver import Driver
 Work = Callable[..., None]
 OVERHEAD = 200e-6
 """What the judge's clock shows beyond the device's for each call."""
+LAUNCH = 5e-6
+"""What the host takes to launch a graph."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,13 @@ class FakeKernel:
     seconds: float = 1e-3
     loaded: Callable[[], Work] | None = None
     """Makes the work anew for each module that is loaded, with variables of its own."""
+
+
+@dataclass(frozen=True)
+class RecordedEvent:
+    """A node of a graph that keeps the time."""
+
+    event: int
 
 
 def floats(address: int, count: int) -> "np.ndarray[Any, Any]":
@@ -83,11 +92,11 @@ class FakeCuda:
         address._obj.value = ctypes.addressof(self.memory[-1])
         return 0
 
-    def cuMemcpyHtoD_v2(self, address: Any, host: Any, size: Any) -> int:
+    def cuMemcpyHtoDAsync_v2(self, address: Any, host: Any, size: Any, stream: Any) -> int:
         ctypes.memmove(address.value, host.value, size.value)
         return 0
 
-    def cuMemcpyDtoH_v2(self, host: Any, address: Any, size: Any) -> int:
+    def cuMemcpyDtoHAsync_v2(self, host: Any, address: Any, size: Any, stream: Any) -> int:
         ctypes.memmove(host.value, address.value, size.value)
         return 0
 
@@ -157,8 +166,12 @@ class FakeCuda:
         return 0
 
     def cuGraphLaunch(self, graph: Any, stream: Any) -> int:
+        self.now += LAUNCH
         for node in self.graphs[graph.value]:
-            self.run(node[0], node[1])
+            if isinstance(node, RecordedEvent):
+                self.events[node.event] = self.now
+            else:
+                self.run(node[0], node[1])
         return 0
 
     def cuStreamSynchronize(self, stream: Any) -> int:
@@ -169,8 +182,10 @@ class FakeCuda:
         event._obj.value = next(self.handles)
         return 0
 
-    def cuEventRecord(self, event: Any, stream: Any) -> int:
-        self.events[event.value] = self.now
+    def cuEventRecordWithFlags(self, event: Any, stream: Any, flags: int) -> int:
+        assert self.captured is not None
+        assert flags == 1
+        self.captured.append(RecordedEvent(event.value))
         return 0
 
     def cuEventElapsedTime(self, found: Any, first: Any, second: Any) -> int:

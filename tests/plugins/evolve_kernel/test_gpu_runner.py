@@ -170,6 +170,15 @@ def test_nothing_that_a_kernel_leaves_outlives_a_call(cuda: FakeCuda) -> None:
     assert seen == [0, 0]
 
 
+def test_what_the_host_takes_to_launch_is_no_time_of_the_kernel(cuda: FakeCuda) -> None:
+    """Events are nodes of the graph: of one that does nothing the time is 0, while the clock has moved."""
+    runner = Runner()
+    runner.begin([], 64, Driver(cuda))
+    before = cuda.now
+    assert runner.nothing() == 0.0
+    assert cuda.now > before
+
+
 def test_a_large_cache_is_overwritten_whole(cuda: FakeCuda, monkeypatch: pytest.MonkeyPatch) -> None:
     """Twice."""
     monkeypatch.setattr(Driver, "facts", lambda self: {"l2": 100 << 20})
@@ -234,9 +243,18 @@ def test_a_kernel_in_cuda_says_how_it_is_launched() -> None:
     """Once for each call, by a kernel of its own; all arguments are passed in their order."""
     cuda, compiler = PlannedCuda(KERNELS), FakeCompiler()
     claim = gpu_recorder.record_cuda("double is the binary", "double", [CALL], Driver(cuda), compiler)
-    assert compiler.options == [b"--gpu-architecture=sm_90", b"--std=c++17"]
+    assert compiler.options[:2] == [b"--gpu-architecture=sm_90a", b"--std=c++17"]
     assert claim["kernels"][0][1].tobytes() == b"double"
     assert claim["calls"] == [[[0, [4, 1, 1], [256, 1, 1], 48, [[0, 0], [1, 0], (4).to_bytes(8, "little").hex()]]]]
+
+
+def test_without_a_compiler_the_machine_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And does not take the Python that runs for one."""
+    monkeypatch.setattr(gpu_recorder, "_NVRTC_NAMES", ())
+    monkeypatch.setattr(gpu_recorder, "_NVRTC_PACKAGES", ())
+    monkeypatch.setattr("ctypes.util.find_library", lambda name: None)
+    with pytest.raises(OSError, match="there is no library nvrtc. Try: install torch"):
+        gpu_recorder.nvrtc()
 
 
 def test_a_text_that_does_not_compile_is_refused_with_the_compiler_s_words() -> None:
