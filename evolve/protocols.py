@@ -175,7 +175,7 @@ def no_model(purpose: str) -> Caller:
 def no_evaluation(program: Program, stage: str = "") -> Evaluation:
     """Raises `ConfigError`, where nothing can be evaluated."""
     raise ConfigError(
-        "an operator evaluates a program, and nothing here can. Try: a campaign, or `rehearsed_step(evaluate=...)`"
+        "an operator evaluates a program, and nothing here can. Try: run it in a campaign, or in a rehearsal of `evolve.testing`"
     )
 
 

@@ -23,7 +23,7 @@ from evolve.types import ConfigError, Fitness, Progress
 from evolve.types.errors import did_you_mean
 
 Resource = Literal["money", "tokens", "gpu_seconds", "calls", "programs", "evaluations", "cases", "seconds"]
-EXAMPLES = "60s, 90m, 2h, 1d, 500programs, 200000tokens, 100calls, 5usd, 80gpuh, until=07:30, fitness=2.6"
+EXAMPLES = "60s, 90m, 2h, 1d, 500programs, 800evaluations, 4000cases, 200000tokens, 100calls, 5usd, 80gpuh, until=07:30, fitness=2.6"
 _DAY = 86400.0
 
 

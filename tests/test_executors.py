@@ -2,6 +2,7 @@
 
 import dataclasses
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -12,13 +13,13 @@ from evolve.config import settings_from
 from evolve.devices.leases import EVERYTHING
 from evolve.engine import RunRequest, Unwatched, open_run
 from evolve.engine.isolation import WantedLevel
-from evolve.evaluation import Job, LocalExecutor, encode_job
+from evolve.evaluation import Job, LocalExecutor, decode_report, encode_job
 from evolve.hookspecs import ExecutorRequest
 from evolve.plugins import Plugins
 from evolve.sandbox.means import PLAIN
 from evolve.task import load
 from evolve.testing import check_executor
-from evolve.types import ConfigError, Level, SandboxError, Task
+from evolve.types import ConfigError, Level, Outcome, SandboxError, Task, TaskError
 from tests import second_process
 
 pytestmark = pytest.mark.integration
@@ -63,6 +64,29 @@ def jobs(task: Task) -> Mapping[str, bytes]:
 def test_an_executor_keeps_its_promises(name: str, task: Task, loaded: Plugins) -> None:
     request = ExecutorRequest(task, 2, PLAIN, (), EVERYTHING)
     check_executor(lambda: loaded.executor(name, {}, request), jobs(task))
+
+
+def test_an_executor_whose_process_has_ended_blames_no_program(task: Task, loaded: Plugins) -> None:
+    request = ExecutorRequest(task, 1, PLAIN, (), EVERYTHING)
+    with closing(loaded.executor("second", {}, request)) as executor:
+        assert isinstance(executor, second_process.SecondProcess)
+        executor._process.kill()
+        executor._process.wait()
+        ((name, job), *_) = jobs(task).items()
+        report = decode_report(executor.submit(name, job).result(10.0))
+    assert report.evaluation.outcome is Outcome.INTERNAL
+    assert list(report.texts.values()) == ["the second process has ended"]
+
+
+@pytest.mark.parametrize("name", ["local", "second"])
+def test_an_evaluator_that_does_not_load_is_an_error_that_says_why(name: str, tmp_path: Path, loaded: Plugins) -> None:
+    (tmp_path / "broken.py").write_text(PROBLEM.replace("import evolve\n", "import evolve\nimport no_such_module\n", 1))
+    request = ExecutorRequest(load(str(tmp_path / "broken.py"), {}), 1, PLAIN, (), EVERYTHING)
+    with (
+        closing(loaded.executor(name, {}, request)) as executor,
+        pytest.raises(TaskError, match="No module named 'no_such_module'"),
+    ):
+        executor.describe()
 
 
 def test_a_campaign_runs_on_the_executor_that_its_settings_name(tmp_path: Path, task: Task, loaded: Plugins) -> None:

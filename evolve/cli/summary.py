@@ -13,7 +13,7 @@ from evolve import report, wording
 from evolve.campaign import Campaign
 from evolve.cli.output import CELL, brief, facts, one_line
 from evolve.config import ModelSection
-from evolve.engine.loop import Ending
+from evolve.engine.loop import HASTY, Ending
 from evolve.engine.trackers import TrackerThread
 from evolve.stop import Amount, Budget, duration
 from evolve.types import FROM_SCRATCH, ConfigError, EvolveError, ModelError, Progress
@@ -149,7 +149,9 @@ def format_end(campaign: Campaign, ending: Ending, trackers: Sequence[TrackerThr
     """Returns the end of a run for a person."""
     waiting = f", {wording.waiting(ending.left)}" if ending.left else ""
     why = "what is left of its budget pays for no call of a model" if ending.unpaid else _REASONS[ending.reason]
-    programs = wording.counted(campaign.state.progress.programs, "program")
+    progress = campaign.state.progress
+    programs = wording.counted(progress.programs, "program")
+    programs += f" and {wording.counted(progress.previews, 'preview')}" if progress.previews else ""
     lines = [f"campaign {campaign.name} ended: {why} ({programs} evaluated in {duration(campaign.seconds)}{waiting})."]
     lines += [_format_unpaid(campaign, ending)] if ending.unpaid else []
     lines += [f"The last proposal was not evaluated: {_shorten(ending.refusal)}"] if ending.refusal else []
@@ -205,6 +207,8 @@ def next_commands(campaign: Campaign, best: report.Best | None, ending: Ending |
     if ending is not None and ending.reason == "exhausted":
         go_on = f"evolve campaign fork {campaign.name} --seed {campaign.settings.seed + 1}"
         look += [f"evolve model calls {campaign.name}"] if campaign.settings.models.members else []
+    elif ending is not None and ending.reason in HASTY:
+        go_on = f"evolve run --continue {campaign.name}"
     else:
         budget = enlarge(campaign.budget, ending.wanted if ending else None, campaign.progress)
         go_on = f"evolve run --continue {campaign.name} {_format_options(budget)}".rstrip()

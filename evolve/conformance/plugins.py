@@ -61,18 +61,28 @@ def check_plugins(points: Sequence[EntryPoint], bundled: Sequence[str] = ()) -> 
 
 
 def _check_entries(plugin: str, plugins: Plugins) -> Iterator[PluginFinding]:
-    """Runs the suites of a plugin's evaluators, operators, strategies and trackers. No model is made: it may want a key, or start a server."""
+    """Runs the suites of a plugin's evaluators, operators, strategies and trackers. No model and no executor is made: they may want a key, start a server, or reach other machines."""
     for kind, (registry, suite) in _SUITES.items():
         registered: Mapping[str, Registered[Any]] = getattr(plugins, registry)
         for name, found in registered.items():
             if found.plugin == plugin:
                 yield _run_suite(plugins, plugin, f"{kind} {name}", partial(suite, plugins, name), found.entry.settings)
+    yield from _skip_entries(plugin, "model", plugins.models)
+    yield from _skip_entries(plugin, "executor", plugins.executors)
     for name, preset in plugins.presets.items():
         if preset.plugin == plugin:
             yield _try(plugin, f"preset {name}", partial(_check_preset, plugins, name))
     for hook in plugins.manager.hook.screen_program.get_hookimpls():
         if hook.plugin_name == plugin:
             yield _try(plugin, "hook screen_program", partial(_check_screen, hook))
+
+
+def _skip_entries(plugin: str, kind: str, registered: Mapping[str, Registered[Any]]) -> Iterator[PluginFinding]:
+    """Yields a finding about each entry that is not tried out, with what tries it out."""
+    why = f"making one may start a server, or need a key. Try: call `evolve.testing.check_{kind}` in a test"
+    for name, found in registered.items():
+        if found.plugin == plugin:
+            yield PluginFinding(plugin, f"{kind} {name}", "skipped", why)
 
 
 def _run_suite(

@@ -2,6 +2,7 @@
 
 A program and every text of an evaluation are in the log in the same transaction as the record that names them, and so is each ruling with the record that calls for it."""
 
+import logging
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -134,6 +135,7 @@ class EngineRulings:
 _COMPILER_ERROR = re.compile(r"^.+\b(?:fatal )?error: .+$", re.MULTILINE)
 _CASE = re.compile(r"^Case ('.*?'|\".*?\"): ")
 _PLACE = re.compile(r'File "([^"]+)", line (\d+)')
+_log = logging.getLogger(__name__)
 PLUGIN_FAILURES = 5
 """Failures of plugins in a row that end a run."""
 
@@ -225,7 +227,11 @@ class Recorder:
         if internal and may_retry(work.origin, work.tries):
             yield replace(work, tries=work.tries + 1)
             return
+        suspected = self._outage.is_suspected
         self._outage.record(work.origin, evaluation.outcome)
+        if self._outage.is_suspected and not suspected:
+            what = "evaluations fail, and no program is to blame: nothing but the seed is evaluated until it passes. The last one: %s"
+            _log.warning(what, _feedback_line(report))
         yield from self._settle(work, report)
         if internal and self._outage.verdict and self.failure is None:
             what = f"{self._outage.verdict}; the last failure"
@@ -317,10 +323,18 @@ def _find_cause(feedback: str) -> str:
     return (paragraph.splitlines() or [""])[-1].rstrip(".") + place + where
 
 
+def _feedback_of(report: Report) -> str:
+    return report.texts.get(TextId(report.evaluation.feedback), "").strip() or "there is no feedback"
+
+
+def _feedback_line(report: Report) -> str:
+    """Returns one line of a report's feedback, made fit to be read."""
+    return readable(_find_cause(_feedback_of(report))).strip()
+
+
 def _error_with_feedback(kind: type[EvolveError], what: str, report: Report, remedy: str) -> EvolveError:
     """Returns an error with one line of a report's feedback; all of it, quoted, is the error's note."""
-    feedback = report.texts.get(TextId(report.evaluation.feedback), "").strip() or "there is no feedback"
-    line = readable(_find_cause(feedback)).strip()
+    feedback, line = _feedback_of(report), _feedback_line(report)
     if "Try:" not in line:
         line = f"{line.rstrip('.')}. Try: {remedy}; --debug shows all that is known"
     error = kind(f"{what}: {line}")

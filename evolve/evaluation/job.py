@@ -10,7 +10,7 @@ from typing import Literal, TypeVar
 from evolve.devices.leases import EVERYTHING, Grant
 from evolve.sandbox.means import PLAIN, Means
 from evolve.types import Description as Description
-from evolve.types import Evaluation, Task, TextId, Trial, canonical
+from evolve.types import Evaluation, Outcome, Task, TextId, Trial, canonical, text_id
 from evolve.types.codec import decode, encode
 
 Kind = Literal["evaluate", "certify", "fingerprint", "draw"]
@@ -88,6 +88,11 @@ def decode_job(data: bytes) -> Job:
 def encode_report(report: Report) -> bytes:
     """Returns a report as it is sent."""
     return encode_message(report)
+
+
+def internal_report(why: str) -> bytes:
+    """Returns the report, as it is sent, of a job that the machinery could not evaluate."""
+    return encode_report(Report(Evaluation.failed(Outcome.INTERNAL, text_id(why)), {text_id(why): why}))
 
 
 def decode_report(data: bytes) -> Report:

@@ -21,12 +21,12 @@ from evolve.evaluation.job import (
     WAITS,
     Charge,
     Description,
-    Report,
     decode_message,
     encode_message,
+    internal_report,
 )
 from evolve.evaluation.spawner import SpawnerProcess
-from evolve.types import Evaluation, Outcome, SandboxError, text_id
+from evolve.types import SandboxError
 
 _KILL_SECONDS = 10.0
 """Time that a spawner has to end a worker."""
@@ -322,7 +322,7 @@ class WorkerSupervisor:
             slot.jobs[0].deaths += 1
         for submitted in reversed(slot.jobs):
             if submitted.deaths >= _TRIES:
-                _finish(submitted, _internal(f"the worker ended in this job, {_TRIES} times{reason}"))
+                _finish(submitted, internal_report(f"the worker ended in this job, {_TRIES} times{reason}"))
             else:
                 self._queue.jobs.appendleft(submitted)
         self._forget(slot.connection.fileno())
@@ -364,7 +364,7 @@ class WorkerSupervisor:
         waiting = self._queue.jobs
         while waiting:
             if self._broken:
-                _finish(waiting.popleft(), _internal(self._broken))
+                _finish(waiting.popleft(), internal_report(self._broken))
                 continue
             free = [
                 slot for slot in self._slots.values() if slot.index < self._queue.slots and slot.takes(waiting[0].data)
@@ -395,11 +395,6 @@ class WorkerSupervisor:
 def _finish(submitted: Submitted, report: bytes) -> None:
     if submitted.future.set_running_or_notify_cancel():
         submitted.future.set_result(report)
-
-
-def _internal(message: str) -> bytes:
-    """Returns the report of a job that could not be evaluated."""
-    return encode_message(Report(Evaluation.failed(Outcome.INTERNAL, text_id(message)), {text_id(message): message}))
 
 
 def _difference(expected: Description, description: Description) -> str:

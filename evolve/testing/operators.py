@@ -8,6 +8,7 @@ from evolve.types import (
     PURPOSES,
     Child,
     EditError,
+    Evaluation,
     ModelDown,
     ModelError,
     ModelGone,
@@ -65,9 +66,11 @@ def rehearse_proposal(
     seed: int = 0,
     model: ScriptedModel | None = None,
     traits: Traits | None = None,
+    evaluate: Callable[..., Evaluation] | None = None,
 ) -> Sequence[Child]:
-    """Returns the proposals of an operator in a campaign that has nothing but `program`, and what its traits ask for; raises what it raises."""
-    return list(operator.propose(*rehearsed_step(program, seed, traits, model)))
+    """Returns the proposals of an operator in a campaign that has nothing but `program`, and what its traits ask for; raises what it raises. `evaluate` answers
+    `Context.evaluate`, as in `rehearsed_step`."""
+    return list(operator.propose(*rehearsed_step(program, seed, traits, model, evaluate)))
 
 
 def check_model_operator(

@@ -9,7 +9,7 @@ from evolve.cli import summary
 from evolve.cli.summary import format_beginning
 from evolve.engine import Ending
 from evolve.stop import any_of, parse
-from evolve.types import Call, Outcome, Program, Progress
+from evolve.types import Call, Evaluation, Outcome, Previewed, Program, ProgramId, Progress
 from tests.written import Written, aimed, aiming_campaign, aiming_task, number_task, short_campaign
 
 
@@ -273,6 +273,16 @@ def test_what_proposes_nothing_new_is_not_continued(campaign):
     text = words(campaign, "exhausted")
     assert "--continue" not in text
     assert "evolve campaign fork number --seed 1" in text
+
+
+def test_after_an_interrupt_the_rest_of_the_budget_comes_next(campaign):
+    assert "evolve run --continue number\n" in words(campaign, "interrupted")
+
+
+def test_the_end_counts_previews(campaign):
+    with campaign.log.transaction():
+        campaign.write(Previewed(9, 0, ProgramId("0" * 16), Evaluation.ok(1.0)))
+    assert "(4 programs and 1 preview evaluated in 0 s)" in words(campaign)
 
 
 def test_the_next_budget_is_one_that_is_not_spent(tmp_path):

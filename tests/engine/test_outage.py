@@ -207,8 +207,8 @@ def test_a_campaign_waits_for_its_machine_and_goes_on(bench, monkeypatch):
         assert campaign.state.difference is None
 
 
-def test_an_outage_that_is_too_long_stops_the_campaign_with_the_last_error(bench):
-    """At once where the settings allow no wait."""
+def test_an_outage_that_is_too_long_stops_the_campaign_with_the_last_error(bench, caplog):
+    """At once where the settings allow no wait; that evaluations fail was said when it began."""
 
     def judge(job):
         return near_seven(job) if job.id == "0.0" else broken("no device")
@@ -220,6 +220,7 @@ def test_an_outage_that_is_too_long_stops_the_campaign_with_the_last_error(bench
         ),
     ):
         bench.run(campaign, FakeExecutor(judge))
+    assert "nothing but the seed is evaluated until it passes. The last one: no device" in caplog.text
 
 
 def test_an_evaluator_that_fails_on_all_but_the_seed_stops_the_campaign(bench):

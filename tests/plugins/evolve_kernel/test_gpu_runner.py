@@ -253,7 +253,7 @@ def test_without_a_compiler_the_machine_says_so(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(gpu_recorder, "_NVRTC_NAMES", ())
     monkeypatch.setattr(gpu_recorder, "_NVRTC_PACKAGES", ())
     monkeypatch.setattr("ctypes.util.find_library", lambda name: None)
-    with pytest.raises(OSError, match="there is no library nvrtc. Try: install torch"):
+    with pytest.raises(OSError, match=r"there is no library nvrtc. Try: install torch"):
         gpu_recorder.nvrtc()
 
 
