@@ -5,6 +5,7 @@ reference (https://docs.nvidia.com/deploy/nvml-api/). Looking changes nothing on
 
 import ctypes
 import os
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
@@ -90,12 +91,16 @@ def _read(file: Path) -> str:
 LIBRARY = "libnvidia-ml.so.1"
 _SUCCESS = 0
 _TEXT = 96
+_SLICES = 100
+"""From one GPU to the next in the numbers of slices: more than a GPU can have."""
+CAPABILITIES = Path("/proc/driver/nvidia/capabilities")
+_CAPABILITY = re.compile(r"DeviceFileMinor: (\d+)")
 
 
 @dataclass(frozen=True, slots=True)
 class Gpu:
-    """`index` is its number on this machine, in the order of the bus; `uuid` is the same in every process and after a restart; `memory` is in bytes, 0
-    where it is not known; `nodes` are the device files of this GPU alone."""
+    """A GPU, or a slice of one (MIG). `index` is its number on this machine, in the order of the bus, of slice s of GPU g 100 (g + 1) + s; `uuid` is the same in every process and after a restart; `memory` is in bytes, 0
+    where it is not known; `nodes` are the device files of this GPU or slice alone."""
 
     index: int
     uuid: str
@@ -127,8 +132,9 @@ def find_gpus(load: Callable[[str], Any] = ctypes.CDLL) -> list[Gpu]:
     try:
         driver = _text(library.nvmlSystemGetDriverVersion)
         count = _number(library.nvmlDeviceGetCount_v2) or 0
+        found = [gpu for index in range(count) for gpu in _find_usable(library, index, driver)]
         # A GPU without a uuid cannot be named in CUDA_VISIBLE_DEVICES, so it cannot be leased.
-        return [gpu for index in range(count) if (gpu := _gpu(library, index, driver)) and gpu.uuid]
+        return [gpu for gpu in found if gpu.uuid]
     finally:
         library.nvmlShutdown()
 
@@ -139,21 +145,54 @@ class _Memory(ctypes.Structure):
     _fields_ = [("total", ctypes.c_ulonglong), ("free", ctypes.c_ulonglong), ("used", ctypes.c_ulonglong)]
 
 
-def _gpu(library: Any, index: int, driver: str) -> Gpu | None:
-    device = ctypes.c_void_p()  # a handle is a pointer; without its type ctypes would cut it to 32 bits
-    if library.nvmlDeviceGetHandleByIndex_v2(index, ctypes.byref(device)) != _SUCCESS:
-        return None
+def _find_usable(library: Any, index: int, driver: str) -> Sequence[Gpu]:
+    """Returns a GPU, or its slices where it has been cut into some: programs cannot use it whole then; nothing where it is lost."""
+    device = _handle(library.nvmlDeviceGetHandleByIndex_v2, index)
+    if device is None:
+        return ()
+    minor = _number(library.nvmlDeviceGetMinorNumber, device)
+    if not _is_cut(library, device):
+        return (_describe_gpu(library, device, index, driver, () if minor is None else (f"/dev/nvidia{minor}",)),)
+    slices = range(_number(library.nvmlDeviceGetMaxMigDeviceCount, device) or 0)
+    handles = ((each, _handle(library.nvmlDeviceGetMigDeviceHandleByIndex, device, each)) for each in slices)
+    return [
+        _describe_gpu(library, one, _SLICES * (index + 1) + each, driver, _slice_nodes(library, one, minor))
+        for each, one in handles
+        if one is not None
+    ]
+
+
+def _describe_gpu(library: Any, device: ctypes.c_void_p, index: int, driver: str, nodes: tuple[str, ...]) -> Gpu:
     memory = _Memory()
     known = library.nvmlDeviceGetMemoryInfo(device, ctypes.byref(memory)) == _SUCCESS
-    minor = _number(library.nvmlDeviceGetMinorNumber, device)
-    return Gpu(
-        index,
-        _text(library.nvmlDeviceGetUUID, device),
-        _text(library.nvmlDeviceGetName, device) or "NVIDIA GPU",
-        memory=memory.total if known else 0,
-        driver=driver,
-        nodes=() if minor is None else (f"/dev/nvidia{minor}",),
+    name = _text(library.nvmlDeviceGetName, device) or "NVIDIA GPU"
+    uuid = _text(library.nvmlDeviceGetUUID, device)
+    return Gpu(index, uuid, name, memory=memory.total if known else 0, driver=driver, nodes=nodes)
+
+
+def _is_cut(library: Any, device: ctypes.c_void_p) -> bool:
+    """Reports whether a GPU is in use by slices; no driver that is too old to know of them cuts one."""
+    now, later = ctypes.c_uint(), ctypes.c_uint()
+    ask = getattr(library, "nvmlDeviceGetMigMode", None)
+    return ask is not None and ask(device, ctypes.byref(now), ctypes.byref(later)) == _SUCCESS and bool(now.value)
+
+
+def _slice_nodes(library: Any, device: ctypes.c_void_p, minor: int | None) -> tuple[str, ...]:
+    """Returns the device files by which a slice and its computing part are opened, where the driver names them."""
+    part, computing = (
+        _number(getattr(library, name), device)
+        for name in ("nvmlDeviceGetGpuInstanceId", "nvmlDeviceGetComputeInstanceId")
     )
+    if minor is None or part is None or computing is None:
+        return ()
+    place = CAPABILITIES / f"gpu{minor}" / "mig" / f"gi{part}"
+    told = (_read(file) for file in (place / "access", place / f"ci{computing}" / "access"))
+    return tuple(f"/dev/nvidia-caps/nvidia-cap{found[1]}" for text in told if (found := _CAPABILITY.search(text)))
+
+
+def _handle(ask: Callable[..., int], *what: Any) -> ctypes.c_void_p | None:
+    device = ctypes.c_void_p()  # a handle is a pointer; without its type ctypes would cut it to 32 bits
+    return device if ask(*what, ctypes.byref(device)) == _SUCCESS else None
 
 
 def _number(ask: Callable[..., int], *what: Any) -> int | None:

@@ -20,6 +20,8 @@ SHAPES = {
 REGIMES = ("normal", "offset", "spread", "equal rows", "one large", "masked", "far below")
 TOLERANCE = {"out": 4e-5}
 """Sums in single precision, one after the other, are off by 1.5e-5 in the longest row; answers that are rounded to half precision by 1.6e-4 and more."""
+EACH, LEAST = 1e-3, 1e-37
+"""How far each number may be off: a share of it, and about the least number of single precision that is no fraction of that. Small numbers do not count in a norm, and could be left out."""
 
 
 def shapes(parameters):
@@ -76,6 +78,17 @@ def oracle(inputs, shape):
     np.exp(values, out=values)
     values /= values.sum(axis=1, keepdims=True)
     return {"out": values}
+
+
+def check(outputs, expected, inputs, shape):
+    off = np.abs(outputs["out"] - expected["out"])
+    wrong = ~(off <= EACH * expected["out"] + LEAST)
+    count = np.count_nonzero(wrong)
+    if not count:
+        return ""
+    row, column = map(int, np.unravel_index(np.argmax(wrong), wrong.shape))
+    found, right = outputs["out"][row, column], expected["out"][row, column]
+    return f"{count} of {wrong.size} numbers are off by more than {EACH:g} of themselves, the first in row {row}, column {column}: {found:.6g}, wanted {right:.6g}"
 
 
 def work(shape):

@@ -2,6 +2,7 @@
 
 # ruff: noqa: N802, N815 the names are NVIDIA's
 import subprocess
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,8 @@ class FakeLibrary:
 
     silent: frozenset[str] = frozenset()
     lost: frozenset[int] = frozenset()
+    cut: Mapping[int, int] = field(default_factory=dict)
+    """Slices of a device, by its number."""
     calls: list[str] = field(default_factory=list)
 
     def __getattr__(self, name: str) -> Any:
@@ -48,8 +51,28 @@ class FakeLibrary:
         device._obj.value = index + 1
         return 15 if index in self.lost else _SUCCESS
 
+    def _nvmlDeviceGetMigMode(self, device: Any, now: Any, later: Any) -> int:
+        now._obj.value = later._obj.value = device.value - 1 in self.cut
+        return _SUCCESS
+
+    def _nvmlDeviceGetMaxMigDeviceCount(self, device: Any, count: Any) -> int:
+        count._obj.value = 7
+        return _SUCCESS
+
+    def _nvmlDeviceGetMigDeviceHandleByIndex(self, device: Any, index: int, found: Any) -> int:
+        found._obj.value = 10 * device.value + index
+        return _SUCCESS if index < self.cut[device.value - 1] else 6
+
+    def _nvmlDeviceGetGpuInstanceId(self, device: Any, number: Any) -> int:
+        number._obj.value = 5 + device.value % 10
+        return _SUCCESS
+
+    def _nvmlDeviceGetComputeInstanceId(self, device: Any, number: Any) -> int:
+        number._obj.value = 0
+        return _SUCCESS
+
     def _nvmlDeviceGetUUID(self, device: Any, text: Any, size: int) -> int:
-        text.value = UUIDS[device.value - 1].encode()
+        text.value = (f"MIG-{device.value}" if device.value >= 10 else UUIDS[device.value - 1]).encode()
         return _SUCCESS
 
     def _nvmlDeviceGetName(self, device: Any, text: Any, size: int) -> int:
@@ -81,6 +104,7 @@ int nvmlDeviceGetHandleByIndex_v2(unsigned index, device *one) {{ *one = handle(
 int nvmlDeviceGetUUID(device one, char *text, unsigned size) {{ return told(text, uuids[number(one)], size); }}
 int nvmlDeviceGetName(device one, char *text, unsigned size) {{ return told(text, "{NAME}", size); }}
 int nvmlDeviceGetMemoryInfo(device one, unsigned long long *three) {{ three[0] = {MEMORY}ull; three[1] = three[2] = 0; return 0; }}
+int nvmlDeviceGetMigMode(device one, unsigned *now, unsigned *later) {{ return 3; }}
 int nvmlDeviceGetMinorNumber(device one, unsigned *minor) {{ *minor = (unsigned)number(one); return 0; }}
 """
 """By NVIDIA's reference: what the Python object says, with the types that the real one has."""

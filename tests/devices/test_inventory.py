@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from nvidia_fakes import GPUS, NAME, FakeLibrary, built_library
 
+from evolve.devices import inventory
 from evolve.devices.inventory import (
     choose_threads,
     device_names,
@@ -86,6 +87,25 @@ def test_the_library_is_asked_for_every_device_and_closed() -> None:
 
 def test_a_device_that_is_lost_is_left_out_and_the_others_keep_their_numbers() -> None:
     assert find_gpus(lambda name: FakeLibrary(lost=frozenset({0}))) == [GPUS[1]]
+
+
+def test_of_a_device_that_is_cut_the_slices_are_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each with the files that open it and no other, where the driver names them."""
+    monkeypatch.setattr(inventory, "CAPABILITIES", tmp_path)
+    for place, minor in (("gi5", 12), ("gi5/ci0", 13), ("gi6", 21)):
+        (tmp_path / "gpu0" / "mig" / place).mkdir(parents=True, exist_ok=True)
+        (tmp_path / "gpu0" / "mig" / place / "access").write_text(f"DeviceFileMinor: {minor}\nDeviceFileMode: 292\n")
+    first, second, whole = find_gpus(lambda name: FakeLibrary(cut={0: 2}))
+    caps = "/dev/nvidia-caps/nvidia-cap"
+    assert [(each.index, each.uuid, each.nodes) for each in (first, second)] == [
+        (100, "MIG-10", (f"{caps}12", f"{caps}13")),
+        (101, "MIG-11", (f"{caps}21",)),
+    ]
+    assert whole == GPUS[1]
+
+
+def test_a_driver_that_knows_of_no_slices_has_whole_devices() -> None:
+    assert find_gpus(lambda name: FakeLibrary(frozenset({"nvmlDeviceGetMigMode"}))) == list(GPUS)
 
 
 def test_what_a_device_does_not_tell_is_empty() -> None:

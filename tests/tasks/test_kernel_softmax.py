@@ -88,6 +88,17 @@ def test_the_next_lower_precision_is_wrong(problem: KernelProblem, regime: str) 
     assert check_answers(problem, rounded, expected, given, shape).fault != ""
 
 
+@pytest.mark.parametrize("regime", ["spread", "one large"])
+def test_small_numbers_may_not_be_left_out(problem: KernelProblem, regime: str) -> None:
+    """The norm over all does not miss them."""
+    given, shape = inputs(problem, 50, 300, regime)
+    expected = problem.compute_answers(given, shape)
+    out = expected["out"].astype(np.float32)
+    out[0, np.argmin(expected["out"][0])] = 0
+    told = check_answers(problem, {"out": out}, expected, given, shape).fault
+    assert "numbers are off by more than 0.001 of themselves, the first in row 0" in told
+
+
 def test_no_largest_is_needed_for_ordinary_numbers_alone(problem: KernelProblem) -> None:
     """The hard ones overflow, or vanish, in single precision without it."""
     given, shape = inputs(problem, 4, 32_768, "offset")
