@@ -9,8 +9,10 @@ import pytest
 
 from evolve.devices.inventory import find_gpus
 from evolve.evaluation import Job, LocalExecutor, Report, decode_report, encode_job
+from evolve.sandbox.machine.probe import probe
+from evolve.sandbox.means import PLAIN
 from evolve.task import list_bundled, load
-from evolve.types import Outcome, Parameters, Task, Trial
+from evolve.types import Outcome, Parameters, Task, TextId, Trial
 
 pytestmark = [pytest.mark.gpu, pytest.mark.slow]
 PATIENCE = 600.0
@@ -109,18 +111,20 @@ def device() -> None:
         pytest.skip(f"this Python has no {' and no '.join(missing)}: pip install 'evolve[torch]'")
 
 
-def evaluated(task: Task, files: Mapping[str, str] | None = None) -> Report:
-    """One judging of a program, of the seed without one."""
+def evaluated(task: Task, files: Mapping[str, str] | None = None, *, walls: bool = True) -> Report:
+    """One evaluation of a program, of the seed without one; within all the walls that this machine has, or none."""
     job = Job("one", "evaluate", Trial(parameters=Parameters(task.parameters)), files=files or task.seed.files)
-    with closing(LocalExecutor(task, 1)) as executor:
+    with closing(LocalExecutor(task, 1, means=probe().means if walls else PLAIN)) as executor:
         return decode_report(executor.submit(job.id, encode_job(job)).result(timeout=PATIENCE))
 
 
+@pytest.mark.parametrize("walls", [False, True], ids=["no walls", "walls"])
 @pytest.mark.parametrize("name", [name for name in list_bundled() if name.endswith("/triton")])
-def test_a_seed_is_right_and_as_fast_as_itself(name: str) -> None:
+def test_a_seed_is_right_and_as_fast_as_itself(name: str, *, walls: bool) -> None:
     """Two clocks agreed on every call that counts, or there would be no score."""
-    evaluation = evaluated(load(name)).evaluation
-    assert (evaluation.outcome, evaluation.tag) == (Outcome.OK, "")
+    report = evaluated(load(name), walls=walls)
+    evaluation = report.evaluation
+    assert (evaluation.outcome, evaluation.tag) == (Outcome.OK, ""), report.texts.get(TextId(evaluation.feedback))
     assert evaluation.fitness is not None
     assert abs(evaluation.fitness) < EQUAL
     assert 0 < evaluation.descriptors["of_floor"] < 1.2
