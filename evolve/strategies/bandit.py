@@ -54,6 +54,7 @@ from evolve.types import (
     Event,
     Origin,
     Outcome,
+    Previewed,
     Propose,
     Record,
     RecordId,
@@ -141,7 +142,7 @@ class BanditArm:
 
 @dataclass(slots=True)
 class OpenStep:
-    """A step of an arm that has not settled as a whole: the cost of its calls, if it made any, and how many of its children have settled."""
+    """A step of an arm that has not settled as a whole: the cost of its calls and previews, whether it made a call, and how many of its children have settled."""
 
     arm: str
     cost: float = 0.0
@@ -205,6 +206,8 @@ class Bandit:
                     self._steps[step] = OpenStep(arm)
             case Replied(step=step, call=call) if step in self._steps:
                 self._add_call(self._steps[step], call)
+            case Previewed(step=step, evaluation=evaluation) if step in self._steps:
+                self._steps[step].cost += self._cost(evaluation, called=False)
             case Settled(record=record):
                 self._settle(record)
             case TaskChanged():

@@ -23,6 +23,7 @@ from evolve.types import (
     Origin,
     Outcome,
     Placement,
+    Previewed,
     ProgramId,
     Propose,
     Record,
@@ -244,6 +245,15 @@ def test_gains_being_equal_the_operator_that_makes_fewer_calls_is_drawn_more_oft
         )
     )
     assert told(events, resource="calls").shares()["b"] > 0.6
+
+
+def test_gains_being_equal_the_operator_that_evaluates_less_while_it_proposes_is_drawn_more_often() -> None:
+    def looked(operator: str, number: int) -> tuple[Sequence[Event], Evaluation]:
+        looks = [Previewed(number, index, ProgramId("p"), Evaluation.ok(1.0)) for index in range(4)]
+        asked = Asked(number, Propose(Selection(operator)), number - 1)
+        return [asked, *(looks if operator == "a" else [])], Evaluation.ok(float(number))
+
+    assert told(in_turn(looked)).shares()["b"] > 0.6
 
 
 def test_an_operator_without_a_model_costs_less_than_one_with_but_cannot_starve_it() -> None:
