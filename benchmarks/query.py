@@ -116,7 +116,7 @@ class Filler:
         if program is not None:
             name = program.id
             self._campaign.log.put_program(program, name[:32])
-        self._campaign.record(self._campaign.state.settle(Record(number, origin, name, evaluation)))
+        self._campaign.append(self._campaign.state.settle(Record(number, origin, name, evaluation)))
         if evaluation.fitness is not None:
             self._good.append(number)
 

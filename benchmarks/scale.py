@@ -70,7 +70,7 @@ class Filler:
     def _append(self, event: Settled, program: Program) -> None:
         with self._campaign.log.transaction():
             self._campaign.log.put_program(program, program.id[:32])
-            self._campaign.record(event)
+            self._campaign.append(event)
 
     def _timed(self, part: str, call: Callable[[], T]) -> T:
         begun = time.perf_counter()

@@ -178,7 +178,7 @@ class Written:
             if program is not None:
                 self.campaign.log.put_program(program, program.id)
             event = self.campaign.state.settle(record)
-            self.campaign.record(event)
+            self.campaign.append(event)
         return event
 
 

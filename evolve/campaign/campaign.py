@@ -294,7 +294,7 @@ class Campaign:
         """Returns the needs of an operator."""
         return self.plugins.operators[operator].entry.traits
 
-    def record(self, event: Event, at: float | None = None) -> None:
+    def append(self, event: Event, at: float | None = None) -> None:
         """Appends an event that the state has taken, which happened now or at `at`. Inside a transaction; main thread."""
         active = self.seconds
         self.events = self.log.append(event, at=time.time() if at is None else at, active=active)
@@ -303,7 +303,7 @@ class Campaign:
     def write(self, event: Event) -> None:
         """Takes and appends an event that is no settled record."""
         self.state.absorb(event)
-        self.record(event)
+        self.append(event)
 
     def change(self, changes: Mapping[str, Any]) -> None:
         """Changes settings of the campaign, by top-level key: see `retuning`."""
@@ -319,7 +319,7 @@ class Campaign:
             self._budgeted = now
         event = SettingsChanged(changes, request)
         self.state.absorb(event)
-        self.record(event, at=now)
+        self.append(event, at=now)
         self.settings = apply_changes(self.settings.model_dump(mode="json"), [event])
         if "models" in changes:
             # Other arms learn from the whole log, as they will whenever the campaign is opened.

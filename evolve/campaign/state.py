@@ -178,7 +178,7 @@ class State:
         return self.machine.noise_floor if self.machine else None
 
     def settle(self, record: Record) -> Settled:
-        """Takes the live step: the archive takes a record, unless it was evaluated on a case; returns the event that says so."""
+        """Takes a record, in a run and in a replay: the archive gives it its place, unless it was evaluated on a case; returns the event that says so."""
         if record.origin.case:
             event = Settled(record, Placement(Insertion.NOT_ADDED, record.origin.island))
         else:

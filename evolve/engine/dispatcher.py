@@ -69,7 +69,7 @@ Done = Proposed | Answered | PreviewEnded | Evaluated | None
 
 
 class Jobs:
-    """Makes the jobs of one campaign. `description`, of the evaluator, tells which stages have a relative threshold."""
+    """Makes the jobs of one campaign. `description`, that of the executor, tells which of the evaluator's stages have a relative threshold."""
 
     def __init__(self, campaign: Campaign, description: Description) -> None:
         self._state = campaign.state

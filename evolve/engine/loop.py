@@ -188,7 +188,7 @@ class Run:
                 self.dispatcher.submit(outcome)
 
     def _settle_proposal(self, asked: Asked, future: Future[Sequence[Draft]]) -> Iterator[Settled | Work]:
-        """Yields nothing where the step is one for the next run: nobody can pay for its calls, or no model is left to answer them and the
+        """Yields the records of refused children, and the work that the others are. Nothing where the step is one for the next run: nobody can pay for its calls, or no model is left to answer them and the
         settings say to stop. Lessons may cost more than proposals, and end nothing."""
         match _error_of(future):
             case None:

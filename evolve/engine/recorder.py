@@ -288,7 +288,7 @@ class Recorder:
         if refusal is not None:
             record = replace(record, refusal=str(refusal.code), resembles=refusal.resembles)
         event = self._state.settle(record)
-        self._campaign.record(event)
+        self._campaign.append(event)
         self._state.reader.keep(event)
         for lesson in child.lessons:
             self._campaign.write(LessonWritten(Lesson(lesson, origin.operator, number)))

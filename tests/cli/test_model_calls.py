@@ -38,7 +38,7 @@ class Told:
             stored = log.put_text(reply) if reply else ""
             values = {"parameters": FULL, "seconds": 1.5, "finish": "stop" if reply else "", **fields}
             call = Call("me", prompt=parts, request=prompt.request, sample=sample, reply=stored, **values)
-            self.campaign.record(Replied(step, index, call))
+            self.campaign.append(Replied(step, index, call))
 
 
 @pytest.fixture
@@ -131,7 +131,7 @@ def test_the_check_of_a_model_is_none_of_a_step(call, home):
     """It was not given up, and asked nothing of a program."""
     found = Told(home)
     with found.campaign.log.transaction():
-        found.campaign.record(Replied(0, -1, Call("me", "check", prompt_tokens=1000, completion_tokens=60)))
+        found.campaign.append(Replied(0, -1, Call("me", "check", prompt_tokens=1000, completion_tokens=60)))
     found.campaign.close()
     # The log has no duration of it.
     assert " ".join(call("model", "calls").stdout.splitlines()[1].split()) == "0 - check me ~1,000 + 60 - - -"

@@ -95,7 +95,7 @@ def test_the_first_stored_insertion_that_differs_is_reported(bench):
         with campaign.log.transaction():
             other = Insertion.NEW if victim.placement.insertion is not Insertion.NEW else Insertion.NOT_ADDED
             record = dataclasses.replace(victim.record, id=len(campaign.state.columns.programs) + 1)
-            campaign.record(Settled(record, dataclasses.replace(victim.placement, insertion=other, island=3, cell=0)))
+            campaign.append(Settled(record, dataclasses.replace(victim.placement, insertion=other, island=3, cell=0)))
         number = record.id
     with bench.open(readonly=True) as again:
         assert number == again.state.difference.record

@@ -57,7 +57,7 @@ def campaign_of(home: Path, *versions: Mapping[str, str]) -> Campaign:
         evaluation = Evaluation(Outcome.OK, fitness=float(number), descriptors={"size": 1.0}, isolation="reduced")
         with written.campaign.log.transaction():
             written.campaign.log.put_program(program, program.id)
-            written.campaign.record(written.campaign.state.settle(Record(number, origin, program.id, evaluation)))
+            written.campaign.append(written.campaign.state.settle(Record(number, origin, program.id, evaluation)))
     return written.campaign
 
 

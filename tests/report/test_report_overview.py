@@ -42,7 +42,7 @@ def test_it_names_the_operators_that_are_left_out(tmp_path):
         with written.campaign as campaign:
             with campaign.log.transaction():
                 campaign.log.put_program(written.task.seed, "")
-                campaign.record(campaign.state.settle(Record(1, Origin("seed", 0), written.task.seed.id, evaluation)))
+                campaign.append(campaign.state.settle(Record(1, Origin("seed", 0), written.task.seed.id, evaluation)))
             assert report.overview(campaign).left_out == left_out
 
 
