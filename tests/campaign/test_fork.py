@@ -107,7 +107,7 @@ def test_fewer_islands_take_the_programs_of_all(tmp_path):
             for step, kind in ((1, "proposal"), (2, "import")):
                 seed = old.log.settled(1).record
                 record = replace(seed, id=1 + step, origin=Origin(kind, step, island=4 - step))
-                old.record(old.state.settle(record))
+                old.append(old.state.settle(record))
         with forked(old, "archive.islands=2") as new:
             islands = [event.record.origin.island for event in events(new, Settled)]
             assert islands == [0, 1, 0]

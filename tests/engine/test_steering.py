@@ -264,14 +264,14 @@ def test_a_lost_turn_answers_nobody(bench, impatient):
     """What it had taken lies there still, and the next run takes it."""
     with bench.create() as campaign:
         ids = put(campaign, Hint("kept"))
-        record = campaign.record
+        record = campaign.append
 
         def dying(event):
             if isinstance(event, LessonWritten):
                 raise KeyboardInterrupt
             record(event)
 
-        campaign.record = dying
+        campaign.append = dying
         with pytest.raises(KeyboardInterrupt):
             bench.run(campaign)
         assert answers(campaign, ids) == [None]
