@@ -57,7 +57,7 @@ $(COMPILERS_STAMP): pyproject.toml tests/plugins/evolve_kernel/requirements.txt
 test-slow: $(STAMP) $(ORACLE_STAMP) $(COMPILERS_STAMP)  ## the tests that `make check` leaves out: the slow ones, the oracles, those that need torch, and compilers for GPUs
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,torch]' 'torch==2.13.0'
 	$(PYTEST) -m "slow and not gpu and not server and not browser"
-	$(BIN)/python -m pytest -m "not slow" tests/tasks/test_digits_torch.py tests/plugins/evolve_recipe
+	$(BIN)/python -m pytest -m "not slow" tests/tasks/test_digits_torch.py tests/plugins/evolve_recipe tests/plugins/evolve_kernelbench
 	$(ORACLE)/bin/python -m pytest tests/archive/test_oracle_ribs.py -rs
 	$(COMPILERS)/bin/python -m pytest tests/plugins/evolve_kernel/test_gpu_compilers.py -rs
 

@@ -1,0 +1,24 @@
+"""The product of two square matrices."""
+
+import torch
+import torch.nn as nn
+
+N = 384
+
+
+class Model(nn.Module):
+    """The product of two square matrices."""
+
+    def __init__(self):
+        super().__init__()
+
+    def forward(self, a, b):
+        return torch.matmul(a, b)
+
+
+def get_inputs():
+    return [torch.rand(N, N), torch.rand(N, N)]
+
+
+def get_init_inputs():
+    return []

@@ -1,0 +1,106 @@
+"""A reference in KernelBench's convention becomes a seed."""
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from evolve.types import ConfigError
+from evolve_kernelbench import commands
+from evolve_kernelbench.convert import convert
+
+PROBLEMS = Path(__file__).parent / "problems"
+REFERENCE = '''"""Scale."""
+
+import torch
+import torch.nn as nn
+
+# As many rows.
+ROWS = 4
+
+
+def helper(x):
+    return x
+
+
+class Model(nn.Module):
+    """A Model that scales."""
+
+    def __init__(self, factor):
+        super(Model, self).__init__()
+        self.factor = factor  # of the Model
+
+    def forward(self, x):
+        return helper(x) * self.factor
+
+
+def get_inputs():
+    return [torch.rand(ROWS, 3)]
+
+
+# The factor.
+def get_init_inputs():
+    return [2.0]
+
+
+if __name__ == "__main__":
+    print(Model(2.0)(*get_inputs()))
+'''
+
+
+def test_the_model_and_its_helpers_may_change_and_nothing_else() -> None:
+    made = convert(REFERENCE, "scale.py")
+    before, _, rest = made.seed.partition("# EVOLVE-BLOCK-START\n")
+    block, _, after = rest.partition("# EVOLVE-BLOCK-END\n")
+    assert "import torch.nn as nn\n" in before
+    assert "# As many rows.\nROWS = 4\n" in before
+    assert "def helper(x):" in block
+    assert "# The factor.\ndef get_init_inputs():" in after
+    assert "def run(precision, seed, *inputs):" in after
+    assert "get_inputs()" not in made.seed
+    assert "__main__" not in made.seed
+    compile(made.seed, "seed.py", "exec")
+
+
+def test_the_name_is_changed_in_code_alone() -> None:
+    made = convert(REFERENCE, "scale.py")
+    assert "class ModelNew(nn.Module):" in made.seed
+    assert "super(ModelNew, self).__init__()" in made.seed
+    assert '"""A Model that scales."""' in made.seed
+    assert "# of the Model" in made.seed
+    assert made.about == "A Model that scales."
+
+
+@pytest.mark.parametrize("path", sorted(PROBLEMS.glob("*.py")), ids=lambda path: path.stem)
+def test_every_problem_here_is_converted(path: Path) -> None:
+    made = convert(path.read_text(), path.name)
+    assert made.seed.count("class ModelNew(") == 1
+    assert made.about
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("x = (", "scale.py is no Python"),
+        ("x = 1\n", "defines no Model and no get_inputs and no get_init_inputs at its top level"),
+        (REFERENCE.replace("def get_inputs", "def inputs"), "defines no get_inputs at its top level"),
+        (REFERENCE + "\n\nclass ModelNew:\n    pass\n", "defines ModelNew, which is what programs are called"),
+    ],
+)
+def test_what_is_not_in_the_convention_is_refused(text: str, reason: str) -> None:
+    with pytest.raises(ConfigError, match=reason):
+        convert(text, "scale.py")
+
+
+def test_without_torch_the_command_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(ConfigError, match=r"has no torch, .* Try: pip install 'evolve\[torch\]'"):
+        CliRunner().invoke(
+            commands.import_tasks, ["kernelbench", str(PROBLEMS), "-o", str(tmp_path)], catch_exceptions=False
+        )
+
+
+def test_a_folder_without_files_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: object())
+    with pytest.raises(ConfigError, match=r"has no file that ends in \.py"):
+        CliRunner().invoke(commands.import_tasks, ["kernelbench", str(tmp_path)], catch_exceptions=False)
