@@ -3,7 +3,7 @@
 import ast
 import io
 import tokenize
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -45,6 +45,19 @@ def convert(text: str, name: str) -> Conversion:
         tree = ast.parse(text)
     except SyntaxError as error:
         raise ConfigError(f"{name} is no Python: {error}. Try: mend it") from None
+    _check_names(tree, name)
+    parts = _sort_parts(tree.body, text)
+    imports = [part.lstrip("\n") for part in parts["imports"]]
+    own = [line for line in ("import numpy\n", "import torch\n") if line not in imports]
+    head = "".join([*own, *imports, "\n", *(part.lstrip("\n") for part in parts["constants"])])
+    block = "\n\n".join(_rename(part).strip("\n") + "\n" for part in parts["changed"])
+    (init,) = parts["init"]
+    seed = f"{head.rstrip()}\n\n\n# EVOLVE-BLOCK-START\n{block}# EVOLVE-BLOCK-END\n\n\n{init.strip()}\n\n{_CALL}"
+    (model,) = (node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == MODEL)
+    return Conversion(seed, ast.get_docstring(model) or "")
+
+
+def _check_names(tree: ast.Module, name: str) -> None:
     defined = {node.name for node in tree.body if isinstance(node, ast.ClassDef | ast.FunctionDef)}
     missing = [one for one in (MODEL, INPUTS, INIT) if one not in defined]
     if missing:
@@ -53,30 +66,30 @@ def convert(text: str, name: str) -> Conversion:
         )
     if NEW in defined:
         raise ConfigError(f"{name} defines {NEW}, which is what programs are called. Try: give it another name")
-    lines = text.splitlines(keepends=True)
-    imports, constants, changed, init = list[str](), list[str](), list[str](), ""
-    for node, part in zip(tree.body, _split(tree.body, lines), strict=True):
+
+
+def _sort_parts(nodes: Sequence[ast.stmt], text: str) -> Mapping[str, Sequence[str]]:
+    """Returns the texts of a file's statements by what becomes of them: `imports` and `constants` stand above what is `changed`, `init` below; the rest is left out."""
+    found: dict[str, list[str]] = {"imports": [], "constants": [], "changed": [], "init": [], "": []}
+    for node, part in zip(nodes, _split(nodes, text.splitlines(keepends=True)), strict=True):
         match node:
             case ast.Import() | ast.ImportFrom():
-                imports.append(part.lstrip("\n"))
-            case ast.FunctionDef(name=defines) if defines == INPUTS:
-                pass
-            case ast.FunctionDef(name=defines) if defines == INIT:
-                init = part
+                place = "imports"
+            case ast.FunctionDef(name=defines) if defines in (INPUTS, INIT):
+                place = "init" if defines == INIT else ""
             case ast.FunctionDef() | ast.ClassDef():
-                changed.append(_rename(part))
-            case ast.If() if _is_main(node):
-                pass
-            case ast.Expr(value=ast.Constant()):  # the file's docstring
-                pass
+                place = "changed"
             case _:
-                constants.append(part)
-    own = [line for line in ("import numpy\n", "import torch\n") if line not in imports]
-    head = "".join([*own, *imports, "\n", *(part.lstrip("\n") for part in constants)])
-    block = "\n\n".join(part.strip("\n") + "\n" for part in changed)
-    seed = f"{head.rstrip()}\n\n\n# EVOLVE-BLOCK-START\n{block}# EVOLVE-BLOCK-END\n\n\n{init.strip()}\n\n{_CALL}"
-    (model,) = (node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == MODEL)
-    return Conversion(seed, ast.get_docstring(model) or "")
+                place = "" if _is_for_people(node) else "constants"
+        found[place].append(part)
+    return found
+
+
+def _is_for_people(node: ast.stmt) -> bool:
+    """Reports whether a statement is the file's docstring, or what it does when it is run."""
+    if isinstance(node, ast.If):
+        return any(isinstance(one, ast.Name) and one.id == "__name__" for one in ast.walk(node.test))
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
 def _split(nodes: Sequence[ast.stmt], lines: Sequence[str]) -> list[str]:
@@ -94,7 +107,3 @@ def _rename(text: str) -> str:
         line = lines[row - 1]
         lines[row - 1] = f"{line[:column]}{NEW}{line[column + len(MODEL) :]}"
     return "".join(lines)
-
-
-def _is_main(node: ast.If) -> bool:
-    return any(isinstance(one, ast.Name) and one.id == "__name__" for one in ast.walk(node.test))
