@@ -51,7 +51,7 @@ def convert(text: str, name: str) -> Conversion:
     own = [line for line in ("import numpy\n", "import torch\n") if line not in imports]
     head = "".join([*own, *imports, "\n", *(part.lstrip("\n") for part in parts["constants"])])
     block = "\n\n".join(_rename(part).strip("\n") + "\n" for part in parts["changed"])
-    (init,) = parts["init"]
+    init = parts["init"][-1]
     seed = f"{head.rstrip()}\n\n\n# EVOLVE-BLOCK-START\n{block}# EVOLVE-BLOCK-END\n\n\n{init.strip()}\n\n{_CALL}"
     (model,) = (node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == MODEL)
     return Conversion(seed, ast.get_docstring(model) or "")
