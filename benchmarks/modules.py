@@ -1,9 +1,9 @@
 """PyTorch modules as tasks: the references of the tests against themselves, and modules with less work, as the evaluator times them and by themselves.
 
-Needs torch (`pip install 'evolve[torch]'`). The speed-up by itself is that of calls in this process, without arguments and answers on their way."""
+Needs torch (`pip install 'evolve[torch]'`). The speed-up by itself is that of calls in this process."""
 
 import importlib.util
-import math
+import statistics
 import sys
 import tempfile
 import time
@@ -12,11 +12,13 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from evolve.evaluation import Job, LocalExecutor, decode_report, encode_job
 from evolve.sandbox.machine.probe import probe
 from evolve.task import load
 from evolve.types import Evaluation, Parameters, Task, Trial
-from evolve_kernelbench.answers import SEED, ModuleReference
+from evolve_kernelbench.answers import ModuleReference
 from evolve_kernelbench.commands import list_files
 from evolve_kernelbench.convert import convert
 from evolve_kernelbench.lint import execute_reference, lint
@@ -64,16 +66,17 @@ def evaluate(task: Task, files: Mapping[str, str]) -> Evaluation:
 
 
 def time_calls(program: str, reference: ModuleReference) -> float:
-    """Processor seconds of a call in this process, the least of some on fresh inputs."""
+    """Processor seconds of a call in this process, the median of some on fresh inputs."""
     names: dict[str, Any] = {"__name__": "program"}
     exec(compile(program, "program.py", "exec"), names)
-    found = math.inf
+    found = list[float]()
     for number in range(_CALLS):
-        inputs = reference.draw(number).inputs
+        drawn = reference.draw(number)
+        inputs, answer = drawn.inputs, np.empty(reference.expect(drawn).shape, np.float32)
         began = time.process_time()
-        names["run"]("float32", SEED, *inputs)
-        found = min(found, time.process_time() - began)
-    return found
+        names["run"](answer, *inputs)
+        found.append(time.process_time() - began)
+    return statistics.median(found)
 
 
 def print_row(name: str, evaluation: Evaluation, alone: float) -> None:

@@ -32,7 +32,8 @@ class Benchmark:
                 "evaluator.mode: what is measured differs a little each time, and the task says `deterministic = true`. "
                 'Try: write mode = "quality", or take that out'
             )
-        problem = load(Path(task.folder), self._settings.module, NEEDED[self._settings.mode])
+        needed = (*NEEDED[self._settings.mode], *(("room",) if self._settings.shared else ()))
+        problem = load(Path(task.folder), self._settings.module, needed)
         stages = evaluator(partial(self._evaluate, problem, task)).stages(task)
         # Programs that are timed have cores of their own, whether the task's file says so or not.
         return [(replace(one, needs=replace(one.needs, pinned=True)) if is_timed else one, run) for one, run in stages]

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from evolve import Candidate, Evaluation, TaskModule, Trial, task_module
 from evolve.types import Parameters, Task
 from evolve_benchmark.settings import BenchmarkSettings
+from evolve_benchmark.sharing import ARRAY_TYPES, Room
 
 Number: TypeAlias = Fraction | float
 Arguments: TypeAlias = tuple[Any, ...]
@@ -36,6 +37,7 @@ OPTIONAL = {
     "label": "(instance)",
     "objectives": "(instance, answer)",
     "metrics": "(measured)",
+    "room": "(instance)",
 }
 VALUED = ("value", "reference")
 """Functions that a module needs as well where answers are better or worse."""
@@ -83,6 +85,25 @@ class BenchmarkProblem:
                 "arguments", arguments, "a tuple, with one entry for each argument of the program"
             )
         return arguments
+
+    def shared_arguments(self, instance: Instance) -> Arguments:
+        """Returns the room for an answer, and the arrays that the program's function gets beside it."""
+        made = self._module.call("room", instance.given)
+        match made:
+            case [[*shape], str(dtype)] if dtype in ARRAY_TYPES and all(
+                type(each) is int and each >= 0 for each in shape
+            ):
+                room = Room(tuple(shape), dtype)
+            case _:
+                raise self._module.broken(
+                    "room",
+                    made,
+                    f"shape and type of an answer, such as ((8, 8), 'float32'); types are {', '.join(ARRAY_TYPES)}",
+                )
+        arrays = self.arguments(instance)
+        if not all(isinstance(one, np.ndarray) and one.dtype.name in ARRAY_TYPES for one in arrays):
+            raise self._module.broken("arguments", arrays, "arrays alone, where they are shared with the program")
+        return (room, *arrays)
 
     def fault(self, instance: Instance, answer: Any) -> str:
         """Returns in a sentence why an answer is none; empty for one that is."""

@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 QUALITY, TIMED, SPEED = "quality", "quality at time", "speed"
 _OF_QUALITY = ("better", "mean", "seconds", "start", "late")
-_OF_SPEED = ("clock", "pairs_first", "pairs_most", "floor")
+_OF_SPEED = ("clock", "pairs_first", "pairs_most", "floor", "shared")
 
 
 class BenchmarkSettings(BaseModel):
@@ -69,6 +69,10 @@ class BenchmarkSettings(BaseModel):
         description='after how many pairs of every instance the mode `"speed"` looks first whether candidate or seed is faster; two pairs, in both orders, are one value',
     )
     pairs_most: int = Field(default=20, multiple_of=2, description="how many there are at most")
+    shared: bool = Field(
+        default=False,
+        description='in the mode `"speed"`: arguments are arrays in memory that is shared with the program, which fills its first argument with the answer; else the time has in it what it takes to hand both over',
+    )
     floor: float = Field(
         default=0.02,
         ge=0,

@@ -10,6 +10,7 @@ import math
 import pickle
 import statistics
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
@@ -21,6 +22,7 @@ from evolve import Evaluation, Timed
 from evolve.statistics import Interval, Race, combine, median_interval
 from evolve.types import TaskError
 from evolve_benchmark.problem import INSTANCES, ORDER, ROWS, Arguments, EvaluationContext, Instance, RefusedAnswer
+from evolve_benchmark.sharing import SharedSession
 
 PAIRS_OF_PROCESS = 4
 """Pairs that a process serves before both programs get a new one."""
@@ -86,7 +88,11 @@ def measure_speed(context: EvaluationContext) -> Evaluation:
     anchor = context.candidate.beside(context.task.seed)
     while race.wanted:
         with context.candidate.session(timed=True) as mine, anchor.session(timed=True) as theirs:
-            run.measure((mine, theirs))
+            if not settings.shared:
+                run.measure((mine, theirs))
+                continue
+            with closing(SharedSession(mine)) as my_shared, closing(SharedSession(theirs)) as their_shared:
+                run.measure((my_shared, their_shared))
     return _summarise(run)
 
 
@@ -167,7 +173,9 @@ class _SpeedRun:
 
     def _ask(self, sessions: Sessions, instance: Instance, *, anchor_first: bool = True) -> tuple[Timed, Timed]:
         """Returns both calls, each with an answer that is right; raises `RefusedAnswer`, and `TaskError` where the anchor's is not."""
-        mine, theirs = self._call_both(sessions, self.context.problem.arguments(instance), anchor_first=anchor_first)
+        problem, shared = self.context.problem, self.context.settings.shared
+        arguments = problem.shared_arguments(instance) if shared else problem.arguments(instance)
+        mine, theirs = self._call_both(sessions, arguments, anchor_first=anchor_first)
         # Only now, when both have answered, does the evaluator compute what is right.
         if fault := self.context.fault(instance, mine.value):
             raise RefusedAnswer(Evaluation.invalid(fault))

@@ -22,9 +22,9 @@ PRECISIONS: Mapping[str, str] = {"float32": "bfloat16", "bfloat16": "float8_e4m3
 
 @dataclass(eq=False, slots=True)
 class Drawn:
-    """One call's inputs: arrays, and numbers as the reference gives them. `expected` is the answer in double precision, once it was asked for."""
+    """One call's inputs. `expected` is the answer in double precision, once it was asked for."""
 
-    inputs: tuple[Any, ...]
+    inputs: tuple[Array, ...]
     expected: Array | None = field(default=None)
 
 
@@ -43,15 +43,21 @@ class ModuleReference:
         self._reference = reference
         self._precision = precision
         self._allowed = Distance(norm, each)
-        self._model: Any = None
+        self._room: tuple[int, ...] = ()
 
     def instances(self, rng: Generator, parameters: object) -> Sequence[Drawn]:
         """Returns one call's inputs, drawn by the reference."""
         return [self.draw(int(rng.integers(1 << 62)))]
 
-    def arguments(self, instance: Drawn) -> tuple[Any, ...]:
-        """Returns what `run` is called with."""
-        return (self._precision, SEED, *instance.inputs)
+    def arguments(self, instance: Drawn) -> tuple[Array, ...]:
+        """Returns what `run` is called with, beside the room for its answer."""
+        return instance.inputs
+
+    def room(self, instance: Drawn) -> tuple[tuple[int, ...], str]:
+        """Returns shape and type of an answer."""
+        if not self._room:
+            self._room = self.expect(instance).shape
+        return self._room, "float32"
 
     def check(self, instance: Drawn, answer: object) -> str:
         """Returns what is wrong with an answer; empty where nothing is."""
@@ -75,7 +81,9 @@ class ModuleReference:
         torch = _import_torch()
         torch.manual_seed(seed)
         given = self._reference.get_inputs()
-        return Drawn(tuple(one.numpy() if isinstance(one, torch.Tensor) else one for one in given))
+        if not given or not all(isinstance(one, torch.Tensor) for one in given):
+            raise TypeError("get_inputs() gives something else than tensors")
+        return Drawn(tuple(one.numpy() for one in given))
 
     def expect(self, instance: Drawn) -> Array:
         """Returns the right answer, in double precision."""
@@ -83,7 +91,7 @@ class ModuleReference:
             instance.expected = self.compute(instance.inputs, "float64")
         return instance.expected
 
-    def compute(self, inputs: Sequence[Any], precision: str, rounded: str = "") -> Array:
+    def compute(self, inputs: Sequence[Array], precision: str, rounded: str = "") -> Array:
         """Returns the reference's answer in a precision; with weights, inputs and answer `rounded` to another one before, where that is given."""
         torch = _import_torch()
         kind, lower = getattr(torch, precision), getattr(torch, rounded, None)
@@ -99,8 +107,7 @@ class ModuleReference:
         with torch.inference_mode():
             for tensor in (*model.parameters(), *model.buffers()):
                 tensor.data = convert(tensor.data)
-            tensors = (torch.from_numpy(one) if isinstance(one, np.ndarray) else one for one in inputs)
-            answer = model(*map(convert, tensors))
+            answer = model(*(convert(torch.from_numpy(one)) for one in inputs))
             if not isinstance(answer, torch.Tensor):
                 raise TypeError(f"the reference answers with a {type(answer).__name__}, and one tensor is wanted")
             found: Array = convert(answer).to(torch.float64).numpy()

@@ -21,7 +21,7 @@ import reference as _module
 from evolve_kernelbench.answers import ModuleReference
 
 _REFERENCE = ModuleReference(_module, "{precision}", norm={norm:.2g}, each={each:.2g})
-instances, arguments, check = _REFERENCE.instances, _REFERENCE.arguments, _REFERENCE.check
+instances, arguments, room, check = _REFERENCE.instances, _REFERENCE.arguments, _REFERENCE.room, _REFERENCE.check
 '''
 _TASK = """schema = 1
 brief = "README.md"
@@ -32,7 +32,7 @@ plugin = "benchmark"
 module = "problem.py"
 function = "run"
 mode = "speed"
-pairs_most = 12
+shared = true
 at_most = 1000.0
 
 [fitness]
@@ -73,7 +73,7 @@ Make this PyTorch module faster on one core of a processor. `ModelNew` must answ
 - `ModelNew(*get_init_inputs())` is made once in a process, after `torch.manual_seed`: create the same parameters in the same order as the reference, for their values are drawn.
 - The code may use `torch` and `numpy`, and no compiler. Calls are made without gradients and with one thread.
 - An answer may be off by {norm:.2g} (relative, in the L2 norm), and each number by {each:.2g} of its size and the root mean square of all.
-- The score is the logarithm of how many times as fast as the reference a call is, its arguments and answer on their way included.
+- The score is the logarithm of how many times as fast as the reference a call of `run` is. Inputs and answer lie in memory that is shared: nothing is handed over.
 """
 _SHORTEST_STAGE, _CALLS = 300, 200
 """Seconds of an evaluation at least, and how many times a call of the reference it takes at most, that in double precision counted as several."""
@@ -143,7 +143,7 @@ def _import_file(file: Path, place: Path, precision: str) -> ImportLine:
         if folder.exists():
             raise ConfigError(f"{folder} is there already. Try: remove it, or another --output")
         text = file.read_text("utf-8")
-        made = convert(text, file.name)
+        made = convert(text, file.name, precision)
         tolerance = lint(execute_reference(text, name), made.seed, precision)
     except (ConfigError, OSError, UnicodeDecodeError) as error:
         return ImportLine(file.name, "", None, str(error))
@@ -166,7 +166,7 @@ def list_files(name: str, text: str, made: Conversion, precision: str, tolerance
         "checked": "float32" if precision == "float32" else "float16",
         "norm": tolerance.norm,
         "each": tolerance.each,
-        # Two programs, at most 12 pairs and the answers in double precision.
+        # Two programs, at most 20 pairs and the answers in double precision.
         "seconds": max(_SHORTEST_STAGE, math.ceil(_CALLS * tolerance.seconds)),
     }
     return {

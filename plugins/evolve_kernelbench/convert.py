@@ -8,26 +8,25 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from evolve.types import ConfigError
+from evolve_kernelbench.answers import SEED
 
 MODEL, NEW, INPUTS, INIT = "Model", "ModelNew", "get_inputs", "get_init_inputs"
 _CALL = '''
-_made = {}
+_made = []
 
 
-def run(precision, seed, *inputs):
-    """What the evaluator calls: the answer of `ModelNew` in single precision, with weights that are drawn as those of the reference."""
-    kind = getattr(torch, precision)
-    if precision not in _made:
+def run(answer, *inputs):
+    """What the evaluator calls: fills `answer` with that of `ModelNew`, whose weights are drawn as those of the reference."""
+    if not _made:
         torch.set_num_threads(1)
-        torch.manual_seed(seed)
+        torch.manual_seed({seed})
         given = get_init_inputs()
-        torch.manual_seed(seed)
-        _made[precision] = ModelNew(*given).to(kind)
-    tensors = [torch.from_numpy(numpy.require(one, requirements="W")) if isinstance(one, numpy.ndarray) else one for one in inputs]
-    tensors = [one.to(kind) if isinstance(one, torch.Tensor) and one.is_floating_point() else one for one in tensors]
+        torch.manual_seed({seed})
+        _made.append(ModelNew(*given).to(torch.{precision}))
+    tensors = [torch.from_numpy(one) for one in inputs]
+    tensors = [one.to(torch.{precision}) if one.is_floating_point() else one for one in tensors]
     with torch.inference_mode():
-        answer = _made[precision](*tensors)
-    return answer.to(torch.float32).contiguous().numpy()
+        torch.from_numpy(answer).copy_(_made[0](*tensors))
 '''
 
 
@@ -39,8 +38,8 @@ class Conversion:
     about: str
 
 
-def convert(text: str, name: str) -> Conversion:
-    """Returns the seed of a reference's text; `name` is that of its file. Raises `ConfigError` where it is not in the convention."""
+def convert(text: str, name: str, precision: str = "float32") -> Conversion:
+    """Returns the seed of a reference's text, for answers in a precision; `name` is that of its file. Raises `ConfigError` where it is not in the convention."""
     try:
         tree = ast.parse(text)
     except SyntaxError as error:
@@ -48,11 +47,11 @@ def convert(text: str, name: str) -> Conversion:
     _check_names(tree, name)
     parts = _sort_parts(tree.body, text)
     imports = [part.lstrip("\n") for part in parts["imports"]]
-    own = [line for line in ("import numpy\n", "import torch\n") if line not in imports]
+    own = [line for line in ("import torch\n",) if line not in imports]
     head = "".join([*own, *imports, "\n", *(part.lstrip("\n") for part in parts["constants"])])
     block = "\n\n".join(_rename(part).strip("\n") + "\n" for part in parts["changed"])
     init = parts["init"][-1]
-    seed = f"{head.rstrip()}\n\n\n# EVOLVE-BLOCK-START\n{block}# EVOLVE-BLOCK-END\n\n\n{init.strip()}\n\n{_CALL}"
+    seed = f"{head.rstrip()}\n\n\n# EVOLVE-BLOCK-START\n{block}# EVOLVE-BLOCK-END\n\n\n{init.strip()}\n\n{_CALL.format(seed=SEED, precision=precision)}"
     (model,) = (node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == MODEL)
     return Conversion(seed, ast.get_docstring(model) or "")
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from evolve.types import ConfigError
-from evolve_kernelbench.answers import PRECISIONS, SEED, Array, Distance, Drawn, ModuleReference, measure_distance
+from evolve_kernelbench.answers import PRECISIONS, Array, Distance, Drawn, ModuleReference, measure_distance
 
 _DRAWS = 3
 _SHORTEST, _LONGEST = 5e-4, 30.0
@@ -37,14 +37,19 @@ def lint(reference: ModuleType, seed: str, precision: str) -> Tolerance:
     """Returns the tolerance of a task. Raises `ConfigError` with the reason why a reference is no task: its inputs are always the same, its answer is drawn, or does not depend on an input,
     a constant passes, or the next lower precision does."""
     made = ModuleReference(reference, precision, 0.0, 0.0)
-    drawn = [made.draw(number) for number in range(_DRAWS)]
+    try:
+        drawn = [made.draw(number) for number in range(_DRAWS)]
+    except Exception as error:
+        raise ConfigError(
+            f"get_inputs() fails: {type(error).__name__}: {error}. Try: return a list of tensors"
+        ) from error
     if any(_are_equal(drawn[0].inputs, other.inputs) for other in drawn[1:]):
         raise ConfigError(
             "its inputs are the same each time, so that an answer can be kept. Try: draw them in get_inputs()"
         )
     _check_answers(made, drawn)
     _check_dependence(ModuleReference(reference, precision, _LOOSE, _LOOSE), drawn)
-    seconds = _time_program(made, seed, precision, drawn)
+    seconds = _time_program(made, seed, drawn)
     honest = _largest([measure_distance(made.compute(one.inputs, precision), made.expect(one)) for one in drawn])
     lower = _largest([_round_answer(made, one, PRECISIONS[precision]) for one in drawn])
     for name in ("norm", "each"):
@@ -72,15 +77,16 @@ def _check_answers(made: ModuleReference, drawn: Sequence[Drawn]) -> None:
         )
 
 
-def _time_program(made: ModuleReference, seed: str, precision: str, drawn: Sequence[Drawn]) -> float:
+def _time_program(made: ModuleReference, seed: str, drawn: Sequence[Drawn]) -> float:
     """Returns the seconds of a call of the seed, the least of some; raises `ConfigError` where it fails, or cannot be timed."""
     names: dict[str, Any] = {"__name__": "seed"}
     try:
         exec(compile(seed, "seed.py", "exec"), names)
         found = math.inf
         for one in drawn:
+            answer = np.empty(made.expect(one).shape, np.float32)
             began = time.perf_counter()
-            names["run"](precision, SEED, *one.inputs)
+            names["run"](answer, *one.inputs)
             found = min(found, time.perf_counter() - began)
     except Exception as error:
         raise ConfigError(
@@ -108,8 +114,6 @@ def _check_dependence(made: ModuleReference, drawn: Sequence[Drawn]) -> None:
         if not made.check(drawn[0], answer.astype(np.float32)):
             raise ConfigError("a constant passes for its answer. Try: other inputs")
     for place, other in enumerate(drawn[1].inputs):
-        if not isinstance(other, np.ndarray):
-            continue
         mixed = (*drawn[0].inputs[:place], other, *drawn[0].inputs[place + 1 :])
         if not made.check(drawn[0], made.compute(mixed, "float64").astype(np.float32)):
             raise ConfigError(f"its answer does not depend on input {place}. Try: leave the input out")

@@ -56,7 +56,7 @@ def test_the_model_and_its_helpers_may_change_and_nothing_else() -> None:
     assert "# As many rows.\nROWS = 4\n" in before
     assert "def helper(x):" in block
     assert "# The factor.\ndef get_init_inputs():" in after
-    assert "def run(precision, seed, *inputs):" in after
+    assert "def run(answer, *inputs):" in after
     assert "get_inputs()" not in made.seed
     assert "__main__" not in made.seed
     compile(made.seed, "seed.py", "exec")
