@@ -19,6 +19,8 @@ import evolve.task
 from evolve.types import Task
 
 JUDGE = Path(__file__).with_name("openevolve_judge.py")
+MOST_CHARACTERS = 1_000_000
+"""Of a program."""
 CALL_SECONDS = 7 * 24 * 3600
 MARGIN_SECONDS = 60
 """What the judge's start and the seed beside the program take, at most."""
@@ -86,6 +88,8 @@ def settings_of(place: Path, task: Task, name: str, args: argparse.Namespace, ad
     seconds = sum(stage.limit for stage in task.stages) + MARGIN_SECONDS
     return {
         "max_iterations": args.calls,
+        # Its default of 10,000 refuses most answers to these tasks, and no prompt says so.
+        "max_code_length": MOST_CHARACTERS,
         "random_seed": args.seed,
         "file_suffix": Path(name).suffix,
         "llm": {"api_base": address, "api_key": "none", "primary_model": "blind", "timeout": CALL_SECONDS},
