@@ -3,7 +3,7 @@
 import importlib.util
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,7 +12,7 @@ import click
 from evolve.commands import atomic_write, emit, json_option, say, table
 from evolve.types import ConfigError
 from evolve_kernelbench.answers import PRECISIONS
-from evolve_kernelbench.convert import Conversion, convert
+from evolve_kernelbench.convert import Conversion, convert, set_sizes
 from evolve_kernelbench.lint import Tolerance, execute_reference, lint
 
 _PROBLEM = '''"""Inputs and right answers of reference.py. How far an answer may be off lies between the error of the reference in {precision} and that in {lower}."""
@@ -108,8 +108,17 @@ class ImportLine:
     show_default=True,
     help="In which the answers are wanted.",
 )
+@click.option(
+    "--set",
+    "assignments",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Another value of a constant of the files, such as batch_size=8; may be repeated.",
+)
 @json_option
-def import_tasks(convention: str, path: Path, place: Path, precision: str, as_json: bool) -> None:
+def import_tasks(
+    convention: str, path: Path, place: Path, precision: str, assignments: Sequence[str], as_json: bool
+) -> None:
     """Make a task of each file of a benchmark of PyTorch modules: PATH is a file, or a folder of files. The files are run."""
     if importlib.util.find_spec("torch") is None:
         raise ConfigError(
@@ -120,7 +129,8 @@ def import_tasks(convention: str, path: Path, place: Path, precision: str, as_js
         raise ConfigError(
             f"{path} has no file that ends in .py. Try: a folder of {convention}, such as KernelBench/level1"
         )
-    lines = [_import_file(file, place, precision) for file in files]
+    sizes = _read_sizes(assignments)
+    lines = [_import_file(file, place, precision, sizes) for file in files]
     if as_json:
         for line in lines:
             emit(line)
@@ -134,7 +144,15 @@ def import_tasks(convention: str, path: Path, place: Path, precision: str, as_js
         raise click.exceptions.Exit(1)
 
 
-def _import_file(file: Path, place: Path, precision: str) -> ImportLine:
+def _read_sizes(assignments: Sequence[str]) -> Mapping[str, str]:
+    """Returns names with their values as they were written; raises `ConfigError`."""
+    for text in assignments:
+        if not re.fullmatch(r"[A-Za-z_]\w*=-?\d+(\.\d+)?", text):
+            raise ConfigError(f"--set {text!r} names no number. Try: --set batch_size=8")
+    return dict(text.split("=", 1) for text in assignments)
+
+
+def _import_file(file: Path, place: Path, precision: str, sizes: Mapping[str, str]) -> ImportLine:
     """Makes one task, whole or not at all."""
     name = re.sub(r"\W+", "_", file.stem).strip("_").lower()
     name = f"module_{name}" if name[:1].isdigit() else name
@@ -142,9 +160,11 @@ def _import_file(file: Path, place: Path, precision: str) -> ImportLine:
         folder = place / name
         if folder.exists():
             raise ConfigError(f"{folder} is there already. Try: remove it, or another --output")
-        text = file.read_text("utf-8")
+        text = set_sizes(file.read_text("utf-8"), sizes)
         made = convert(text, file.name, precision)
         tolerance = lint(execute_reference(text, name), made.seed, precision)
+    except SyntaxError as error:
+        return ImportLine(file.name, "", None, f"it is no Python: {error}. Try: mend it")
     except (ConfigError, OSError, UnicodeDecodeError) as error:
         return ImportLine(file.name, "", None, str(error))
     place.mkdir(parents=True, exist_ok=True)

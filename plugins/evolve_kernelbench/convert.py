@@ -56,6 +56,20 @@ def convert(text: str, name: str, precision: str = "float32") -> Conversion:
     return Conversion(seed, ast.get_docstring(model) or "")
 
 
+def set_sizes(text: str, sizes: Mapping[str, str]) -> str:
+    """Returns a reference with other values of those of the constants at its top level that `sizes` names: KernelBench's sizes are a GPU's. Raises `SyntaxError`."""
+    lines = text.splitlines(keepends=True)
+    for node in reversed(ast.parse(text).body):
+        if not isinstance(node, ast.Assign) or len(node.targets) > 1:
+            continue
+        (target,), value = node.targets, node.value
+        if isinstance(target, ast.Name) and target.id in sizes and value.lineno == value.end_lineno:
+            line = lines[value.lineno - 1].encode()
+            changed = line[: value.col_offset] + sizes[target.id].encode() + line[value.end_col_offset or 0 :]
+            lines[value.lineno - 1] = changed.decode()
+    return "".join(lines)
+
+
 def _check_names(tree: ast.Module, name: str) -> None:
     defined = {node.name for node in tree.body if isinstance(node, ast.ClassDef | ast.FunctionDef)}
     missing = [one for one in (MODEL, INPUTS, INIT) if one not in defined]

@@ -7,7 +7,7 @@ from click.testing import CliRunner
 
 from evolve.types import ConfigError
 from evolve_kernelbench import commands
-from evolve_kernelbench.convert import convert
+from evolve_kernelbench.convert import convert, set_sizes
 
 PROBLEMS = Path(__file__).parent / "problems"
 REFERENCE = '''"""Scale."""
@@ -76,6 +76,21 @@ def test_every_problem_here_is_converted(path: Path) -> None:
     made = convert(path.read_text(), path.name)
     assert made.seed.count("class ModelNew(") == 1
     assert made.about
+
+
+def test_constants_at_the_top_level_take_other_values() -> None:
+    changed = set_sizes(
+        "ä = 1; ROWS = 4096  # many\nCOLUMNS = ROWS * 2\n\n\ndef f():\n    ROWS = 3\n", {"ROWS": "8", "OTHER": "1"}
+    )
+    assert changed == "ä = 1; ROWS = 8  # many\nCOLUMNS = ROWS * 2\n\n\ndef f():\n    ROWS = 3\n"
+    assert set_sizes(REFERENCE, {}) == REFERENCE
+
+
+def test_a_value_that_is_no_number_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: object())
+    told = ["kernelbench", str(PROBLEMS), "--set", "batch_size=many"]
+    with pytest.raises(ConfigError, match=r"names no number\. Try: --set batch_size=8"):
+        CliRunner().invoke(commands.import_tasks, told, catch_exceptions=False)
 
 
 @pytest.mark.parametrize(
