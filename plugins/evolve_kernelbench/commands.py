@@ -75,6 +75,8 @@ Make this PyTorch module faster on one core of a processor. `ModelNew` must answ
 - An answer may be off by {norm:.2g} (relative, in the L2 norm), and each number by {each:.2g} of its size and the root mean square of all.
 - The score is the logarithm of how many times as fast as the reference a call of `run` is. Inputs and answer lie in memory that is shared: nothing is handed over.
 """
+_SIZE = re.compile(r"[A-Za-z_]\w*=(-?\d+(\.\d+)?|\(\d+,( ?\d+,?)*\))")
+"""A constant with a number, or a tuple of whole numbers."""
 _SHORTEST_STAGE, _CALLS = 300, 200
 """Seconds of an evaluation at least, and how many times a call of the reference it takes at most, that in double precision counted as several."""
 
@@ -147,8 +149,8 @@ def import_tasks(
 def _read_sizes(assignments: Sequence[str]) -> Mapping[str, str]:
     """Returns names with their values as they were written; raises `ConfigError`."""
     for text in assignments:
-        if not re.fullmatch(r"[A-Za-z_]\w*=-?\d+(\.\d+)?", text):
-            raise ConfigError(f"--set {text!r} names no number. Try: --set batch_size=8")
+        if not _SIZE.fullmatch(text):
+            raise ConfigError(f"--set {text!r} names no number. Try: --set batch_size=8, or --set 'shape=(8, 64)'")
     return dict(text.split("=", 1) for text in assignments)
 
 

@@ -95,7 +95,7 @@ def _time_program(made: ModuleReference, seed: str, drawn: Sequence[Drawn]) -> f
     if not _SHORTEST <= found <= _LONGEST:
         remedy = "larger sizes" if found < _SHORTEST else "smaller sizes"
         raise ConfigError(
-            f"a call takes {found:.2g} s here, and {_SHORTEST:g} to {_LONGEST:g} can be timed well. Try: {remedy} in the file"
+            f"a call takes {found:.2g} s here, and {_SHORTEST:g} to {_LONGEST:g} can be timed well. Try: {remedy}, with --set NAME=VALUE for the file's constants"
         )
     return found
 

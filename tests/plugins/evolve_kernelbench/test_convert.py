@@ -88,8 +88,17 @@ def test_constants_at_the_top_level_take_other_values() -> None:
 
 def test_a_value_that_is_no_number_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: object())
-    told = ["kernelbench", str(PROBLEMS), "--set", "batch_size=many"]
-    with pytest.raises(ConfigError, match=r"names no number\. Try: --set batch_size=8"):
+    told = [
+        "kernelbench",
+        str(PROBLEMS),
+        "--set",
+        "shape=(4096,)",
+        "--set",
+        "other=(8, 64)",
+        "--set",
+        "batch_size=many",
+    ]
+    with pytest.raises(ConfigError, match=r"'batch_size=many' names no number\. Try: --set batch_size=8"):
         CliRunner().invoke(commands.import_tasks, told, catch_exceptions=False)
 
 
