@@ -77,6 +77,8 @@ def run(place: Path, task: Path, args: argparse.Namespace) -> Campaign:
         words += ["--model", args.model]
     if args.deterministic and not begun:
         words.append("--deterministic")
+    if not begun:
+        words += [word for assignment in args.assignments for word in ("--set", assignment)]
     done = subprocess.run([str(command), "--workspace", str(workspace), *words], check=False)
     if done.returncode:
         raise SystemExit(f"run.py: the campaign in {place} failed with {done.returncode}; its message stands above")

@@ -71,7 +71,7 @@ def result_of(args: argparse.Namespace, place: Path, task: Task, folder: Path, c
     assert seed is not None, "a task's seed has a score"
     return {
         "task": task.name,
-        "arm": args.arm,
+        "arm": args.label,
         "seed": args.seed,
         "direction": task.fitness.direction,
         "version": campaign.version,
@@ -101,6 +101,8 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--evolve", type=Path, help="the command of an older checkout, for default_before")
     parser.add_argument("--openevolve", type=Path, help="a Python with OpenEvolve, for openevolve")
     parser.add_argument("--deterministic", action="store_true", help="one step at a time")
+    parser.add_argument("--set", dest="assignments", action="append", default=[], help="a setting, as of `evolve run`")
+    parser.add_argument("--as", dest="label", help="what the arm is called with other settings")
     args = parser.parse_args()
     if (args.box is None) == (args.model is None):
         parser.error("answers come from --box or from --model, got both or none. Try: --box FOLDER")
@@ -110,6 +112,9 @@ def parse() -> argparse.Namespace:
         parser.error("--openevolve is for the arm openevolve, which needs it. Try: --openevolve VENV/bin/python")
     if args.arm == "openevolve" and args.box is None:
         parser.error("the arm openevolve is answered through --box alone. Try: --box FOLDER")
+    if bool(args.assignments) != (args.label is not None) or (args.assignments and args.arm == "openevolve"):
+        parser.error("--set makes another arm of evolve, which wants a name. Try: --set KEY=VALUE --as without_it")
+    args.label = args.label or args.arm
     return replace_paths(args)
 
 
@@ -135,7 +140,7 @@ def main() -> None:
     args = parse()
     folder = find_task(args.task)
     task = evolve.task.load(str(folder))
-    place = (args.out / task.name / f"{args.arm}-{args.seed}").absolute()
+    place = (args.out / task.name / f"{args.label}-{args.seed}").absolute()
     if (place / "result.json").exists():
         raise SystemExit(f"run.py: {place} has a result already. Try: another --out, or remove it")
     if args.box is not None:
