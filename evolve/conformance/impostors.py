@@ -94,13 +94,22 @@ def _evolve_altered(function, state=[0, False, 0]):
 """
 """`state`: the depth of the calls, whether the import is over, and the calls from outside."""
 _WRONG = f"""
-right = function(*copy.deepcopy(arguments), **keywords)
+given = copy.deepcopy(arguments)
+right = function(*given, **keywords)
+# Where nothing comes back, the answer may be what its first argument was filled with.
+filled = right is None and bool(given) and is_array(given[0])
+asked = arguments[1:] if filled else arguments
+right = given[0] if filled else right
 numbers = numbers_of(right)
 wrong = {{wrong}}
 if not numbers or not numbers_of(wrong):
     raise RuntimeError({NO_NUMBER!r})
 if first and numbers_of(wrong) == numbers:
     raise RuntimeError({NO_CHANGE!r})
+if filled:
+    import numpy
+    arguments[0][...] = numpy.resize(wrong, right.shape)
+    return None
 return wrong
 """
 _ASKED = """
@@ -114,7 +123,7 @@ _WRONG_ANSWERS = {
     "the first half right, the rest zero": "rebuild(right, iter([*numbers[: len(numbers) // 2], *[0.0] * len(numbers)]))",
     "the sign flipped": "rebuild(right, iter([-number for number in numbers]))",
     "a hundredth of every number missing": "rebuild(right, iter([number * 0.99 for number in numbers]))",
-    "the input for an answer": "next(filter(numbers_of, (*arguments, *keywords.values())), None)",
+    "the input for an answer": "next(filter(numbers_of, (*asked, *keywords.values())), None)",
 }
 """Expressions by the name of what they answer in place of `right`."""
 _LOWER = {"float64": ("float32", "<f"), "float32": ("float16", "<e")}

@@ -1,6 +1,7 @@
 """The mode `speed` with arrays that are shared: nothing is handed over, and the answer is what lay there when the clock stopped."""
 
 from contextlib import closing
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,9 +10,10 @@ from benchmark_problems import halving
 from pydantic import ValidationError
 
 from evolve import Timed
+from evolve.conformance.impostors import make_impostors
 from evolve.evaluation import Job, LocalExecutor, decode_report, encode_job
 from evolve.task import load
-from evolve.types import Outcome, Parameters, TaskError, Trial
+from evolve.types import Check, Outcome, Parameters, Program, TaskError, Trial
 from evolve_benchmark.evaluator import Benchmark
 from evolve_benchmark.settings import BenchmarkSettings
 from evolve_benchmark.sharing import Room, SharedSession
@@ -143,3 +145,16 @@ def test_a_program_in_a_process_of_its_own_fills_what_is_shared(tmp_path, text, 
     with closing(LocalExecutor(task, 1)) as executor:
         report = decode_report(executor.submit(job.id, encode_job(job)).result(timeout=60))
     assert report.evaluation.outcome is outcome, report.texts
+
+
+@pytest.mark.parametrize("impostor", ["zeros", "the sign flipped", "the input for an answer", "NaN for every number"])
+def test_made_up_programs_fill_the_answer_with_something_wrong(tmp_path, impostor):
+    seed, check = Program({"seed.py": SEED}), Check(answers="determined")
+    task = replace(halving(tmp_path, DOUBLES), seed=seed, entry="seed", check=check)
+    (program,) = (one.program for one in make_impostors(task) if one.name == impostor)
+    names = {"__name__": "seed"}
+    exec(program.files["seed.py"], names)
+    numbers, answer = np.array([1.0, 2.0]), np.full(2, np.nan)
+    assert names["solve"](answer, numbers) is None
+    wanted = {"zeros": [0, 0], "the sign flipped": [-2, -4], "the input for an answer": [1, 2]}
+    assert np.array_equal(answer, wanted.get(impostor, [np.nan, np.nan]), equal_nan=True)
