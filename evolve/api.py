@@ -23,7 +23,7 @@ from evolve.report import RecordLine
 from evolve.report.reading import Campaign
 from evolve.run_options import RunOptions
 from evolve.task.folders import write_folder
-from evolve.types import TaskError
+from evolve.types import ConfigError, TaskError
 
 _CONSTANTS = (int, float, complex, str, bytes, bool, type(None))
 
@@ -98,20 +98,22 @@ def run(  # noqa: PLR0913 each is an option of the command line
     An interrupt (Ctrl-C, or a notebook's stop button) ends the run when what is being evaluated has ended, and the campaign is returned; a second one raises
     `KeyboardInterrupt`. Raises `EvolveError`.
     """
+    if not isinstance(resume, str | None):
+        raise ConfigError(f"resume is {resume!r}, wanted the name of a campaign. Try: resume='circle_packing'")
     options = RunOptions(
         task=None if task is None else str(task.path if isinstance(task, PythonTask) else task),
         resume=resume,
         name=name,
-        budget=_texts(budget),
+        budget=_texts(budget, "budget", "60s"),
         seed=seed,
         preset=preset,
         strategy=strategy,
         workers=workers,
         deterministic=deterministic,
         sandbox=sandbox,
-        models=_texts(model),
-        devices=_texts(devices),
-        trackers=_texts(trackers),
+        models=_texts(model, "model", "gpt-5-mini"),
+        devices=_texts(devices, "devices", "cpu:0-3"),
+        trackers=_texts(trackers, "trackers", "jsonl"),
         settings=settings,
     )
     home = default_workspace() if workspace is None else Path(workspace)
@@ -125,8 +127,12 @@ def run(  # noqa: PLR0913 each is an option of the command line
     return Campaign.open(log, home)
 
 
-def _texts(value: str | Sequence[str]) -> tuple[str, ...]:
-    return (value,) if isinstance(value, str) else tuple(value)
+def _texts(value: object, name: str, example: str) -> tuple[str, ...]:
+    """Returns an argument that is one text or several; raises `ConfigError` for anything else."""
+    found = (value,) if isinstance(value, str) else tuple(value) if isinstance(value, Sequence) else (value,)
+    if not all(isinstance(each, str) for each in found):
+        raise ConfigError(f"{name} is {value!r}, wanted a text, or several. Try: {name}={example!r}")
+    return found
 
 
 def _entry(files: Mapping[str, str]) -> dict[str, str]:

@@ -148,3 +148,17 @@ def test_the_example_of_the_page_runs(tmp_path: Path) -> None:
     )
     assert ran.returncode == 0, ran.stderr
     assert float(ran.stdout.splitlines()[-1]) < 0.6
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"budget": 10}, r"budget is 10, wanted a text, or several. Try: budget='60s'"),
+        ({"budget": ["5programs", 3]}, r"budget is \['5programs', 3\], wanted a text"),
+        ({"model": 3}, r"model is 3, wanted a text, or several. Try: model='gpt-5-mini'"),
+        ({"resume": True}, r"resume is True, wanted the name of a campaign. Try: resume='circle_packing'"),
+    ],
+)
+def test_an_argument_of_another_type_is_an_error_with_what_to_write(arguments, message):
+    with pytest.raises(evolve.EvolveError, match=message):
+        evolve.run("circle_packing", **arguments)

@@ -117,6 +117,10 @@ def _without_proposal(campaign: Campaign, ending: Ending) -> str:
             "give the seed numbers to tune or Python that may change, or name other operators with "
             "--set 'operators.names=[...]'"
         )
+        remedy += "" if campaign.settings.models.members else ", or let a model propose with --model"
+    unused = {name: why for name, why in report.left_out(campaign).items() if name not in names}
+    left = "; ".join(f"{name} was left out: {one_line(why)}" for name, why in unused.items())
+    unanswered += f"; {left.rstrip('.')}" if left else ""
     return (
         f"campaign {campaign.name!r} found nothing to try: {', '.join(names)} proposed nothing that could be evaluated{last}{unanswered}. "
         f"Try: {remedy}. Its log is kept: {campaign.log.path}"

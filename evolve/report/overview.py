@@ -124,9 +124,16 @@ def overview(campaign: Campaign) -> Overview:
 def left_out(campaign: Campaign) -> Mapping[str, str]:
     """Returns the operators that are not asked, or only seldom until the archive changes, with the reason of each."""
     usable, state = campaign.usable_operators, campaign.state
-    unmeant = {name: "meant for tasks of another kind" for name in campaign.operator_names if name not in usable}
+    unmeant = {name: _explain_unmeant(campaign, name) for name in campaign.operator_names if name not in usable}
     refused = {name: state.history.text(why) for name, why in state.refusals.list_tired().items() if name in usable}
     return {**unmeant, **{name: without_remedy(why) for name, why in refused.items()}}
+
+
+def _explain_unmeant(campaign: Campaign, name: str) -> str:
+    below, took = campaign.plugins.operators[name].entry.embedded_below_seconds, campaign.state.seed_seconds
+    if below is not None and took is not None and took >= below:
+        return f"meant for tasks whose seed is evaluated in less than {below:g} s, and this one's took {took:.2g} s"
+    return "meant for tasks of another kind"
 
 
 def _count_former(campaign: Campaign) -> int:

@@ -70,6 +70,7 @@ Make this PyTorch module faster on one core of a processor. `ModelNew` must answ
 
 {about}
 
+- `ModelNew` stands between the marks of `seed.py`; what is around them, with the function `run` that the evaluator calls, stays as it is.
 - `ModelNew(*get_init_inputs())` is made once in a process, after `torch.manual_seed`: create the same parameters in the same order as the reference, for their values are drawn.
 - The code may use `torch` and `numpy`, and no compiler. Calls are made without gradients and with one thread.
 - An answer may be off by {norm:.2g} (relative, in the L2 norm), and each number by {each:.2g} of its size and the root mean square of all.

@@ -91,7 +91,7 @@ def check_publishable(claims: Claims, task: Task) -> None:
             level in ("", Level.NONE.value),
             f"was evaluated without isolation. Try: evolve run {claims.task.name} --sandbox standard",
         ),
-        (claims.promotion is None, f"is not promoted: {_explain_promotion(task)}. {more}"),
+        (claims.promotion is None, f"is not promoted: {_explain_promotion(task, name, more)}"),
         (unconfirmed, f"is not confirmed: its value rests on the measurements that chose it. {more}"),
     )
     for holds, why in obstacles:
@@ -99,12 +99,16 @@ def check_publishable(claims: Claims, task: Task) -> None:
             raise ConfigError(f"{name} {why}")
 
 
-def _explain_promotion(task: Task) -> str:
+def _explain_promotion(task: Task, name: str, more: str) -> str:
+    """Returns why a program is not promoted, and what to do; `more` is to search on."""
     if task.promotion == "certificate":
-        return "the task has not certified it, and certifies what may be the best alone"
+        return f"the task has not certified it, and certifies what may be the best alone. {more}"
     if not task.held_out:
-        return f"task {task.name!r} has neither held-out cases nor a certificate, so nothing ever is"
-    return "only the best program is, where it is no worse than the seed on every held-out case"
+        return (
+            f"task {task.name!r} has neither held-out cases nor a certificate, so nothing ever is. "
+            f'Try: give it [[held_out]] cases and promotion = "held_out", or keep the program with evolve program export {name}'
+        )
+    return f"only the best program is, where it is no worse than the seed on every held-out case. {more}"
 
 
 def format_index(archive: Path) -> str:
