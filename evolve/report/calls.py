@@ -12,6 +12,7 @@ from evolve.campaign import Campaign
 from evolve.campaign.folds import CallColumns, CallTotals
 from evolve.log.reading import LogReader
 from evolve.report.records import RecordLine, record_line
+from evolve.stop import Amount
 from evolve.types import ConfigError, Propose, RecordId, Replied, Settled, Stamped, TextId, estimate_tokens
 
 
@@ -236,14 +237,21 @@ class PendingCalls:
 
 
 def pending_calls(campaign: Campaign) -> PendingCalls:
-    """Returns how many proposals have no answer yet: each model takes `concurrency` at once, and more are made ready."""
+    """Returns how many proposals have no answer yet: each model takes `concurrency` at once, as long as the budget pays for calls, and more are made ready."""
     proposals = Counter(
         step.asked.action.selection.model
         for step in campaign.state.steps.values()
         if isinstance(step.asked.action, Propose) and not step.replies and not step.settled
     )
-    counts = [(proposals[member.name], member.concurrency) for member in campaign.settings.models.members]
-    return PendingCalls(sum(map(min, counts)), sum(max(0, wanted - most) for wanted, most in counts))
+    members = campaign.settings.models.members
+    flying = sum(min(proposals[member.name], member.concurrency) for member in members)
+    paid = [
+        max(0, int(leaf.limit - leaf.counted(campaign.state.progress)))
+        for leaf in campaign.budget.leaves()
+        if isinstance(leaf, Amount) and leaf.unit.resource == "calls"
+    ]
+    in_flight = min([flying, *paid])
+    return PendingCalls(in_flight, sum(proposals[member.name] for member in members) - in_flight)
 
 
 @dataclass(frozen=True, slots=True)

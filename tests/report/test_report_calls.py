@@ -38,6 +38,18 @@ def test_a_call_is_in_flight_until_its_model_has_answered_and_no_more_than_it_ta
         ]
 
 
+def test_no_more_calls_are_in_flight_than_the_budget_pays_for(tmp_path):
+    written = Written(tmp_path, models={"members": [MEMBER | {"concurrency": 8}]}, budget=["3calls"])
+    written.seed()
+    with written.campaign as campaign:
+        with campaign.log.transaction():
+            for step in range(2, 8):
+                campaign.write(Asked(step, Propose(Selection("diff", parents=(1,), model="good")), 1))
+            campaign.write(Replied(2, 0, GOOD))
+        found = report.pending_calls(campaign)
+    assert (found.in_flight, found.queued) == (2, 3)
+
+
 def test_the_calls_of_a_record_are_those_of_its_step_with_their_texts(tmp_path):
     """Steps of others that were under way at the same time are left out, and so is what the step of a measurement never asked."""
     written = Written(tmp_path)
