@@ -37,11 +37,12 @@ def format_beginning(campaign: Campaign, isolation: str) -> str:
     workers = wording.counted(settings.workers, "worker")
     limit = f"budget {campaign.budget}" if settings.budget else "no budget: Ctrl-C ends it"
     paused = "; it was paused, and is not any more" if campaign.state.paused else ""
+    names = [name for name in campaign.usable_operators if not (members and campaign.traits(name).needs_model)]
+    propose = f"{', '.join(names)} propose{'s' if len(names) == 1 else ''}"
     if members:
-        models = f"models {', '.join(map(_format_member, members))}"
+        beside = f"; {propose} beside {'it' if len(members) == 1 else 'them'}, without calls" if names else ""
+        models = f"models {', '.join(map(_format_member, members))}{beside}"
     else:
-        names = campaign.usable_operators
-        propose = f"{', '.join(names)} propose{'s' if len(names) == 1 else ''}"
         models = f"no model: {propose} without one (--model NAME lets a language model propose, too)"
     return (
         f"campaign {campaign.name} {verb}: {settings.strategy.name}, {workers}, seed {settings.seed}, {limit}{paused}\n"

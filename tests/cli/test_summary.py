@@ -323,7 +323,8 @@ def test_the_beginning_says_where_answers_are_awaited(tmp_path, monkeypatch):
     there = {"name": "you", "kind": "mailbox", "settings": {"folder": "/mail"}, "concurrency": 2}
     with Written(tmp_path, models={"members": [here, there]}).campaign as campaign:
         assert (
-            "\nmodels me (mailbox, 8 at once, answers awaited in mbp/), you (mailbox, 2 at once, answers awaited in /mail/)\n"
+            "\nmodels me (mailbox, 8 at once, answers awaited in mbp/), you (mailbox, 2 at once, answers awaited in /mail/)"
+            "; tune_literals, mutate_ast propose beside them, without calls\n"
         ) in format_beginning(campaign, "reduced")
 
 
