@@ -4,6 +4,7 @@ import ast
 import builtins
 import inspect
 import os
+import re
 import sys
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -26,6 +27,9 @@ from evolve.task.folders import write_folder
 from evolve.types import ConfigError, TaskError
 
 _CONSTANTS = (int, float, complex, str, bytes, bool, type(None))
+
+
+_NAME = re.compile(r"\w[\w-]*", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +56,13 @@ class PythonTask:
         or a function `(candidate, trial) -> Evaluation`; a function brings along the modules, constants and functions that it uses. `settings` are keys of `task.toml`,
         such as `deterministic=True` or `fitness={"direction": "min"}`. Raises `TaskError`, also where another task is there and `replace` is false.
         """
+        if not _NAME.fullmatch(name):
+            raise TaskError(
+                f"a task is called {name!r}, wanted letters, digits, `_` and `-`. Try: name='my_task', and folder= where it lies elsewhere"
+            )
         files = {"seed.py": source_of(program)} if not isinstance(program, Mapping) else dict(program)
+        for path, text in files.items():
+            _check_syntax(path, text)
         keys = {"schema": 1, "brief": "brief.md", "evaluator": "evaluator.py", **settings}
         keys["program"] = {"files": list(files), **_entry(files), **settings.get("program", {})}
         files |= {"task.toml": tomli_w.dumps(keys), "brief.md": f"{brief.strip()}\n"}
@@ -125,6 +135,15 @@ def run(  # noqa: PLR0913 each is an option of the command line
         search(opened, quiet=not progress, on_record=on_record)
         log = opened.campaign.log.path
     return Campaign.open(log, home)
+
+
+def _check_syntax(path: str, text: str) -> None:
+    """Raises `TaskError` for a Python file that is none."""
+    try:
+        if path.endswith(".py"):
+            ast.parse(text)
+    except SyntaxError as error:
+        raise TaskError(f"{path}, line {error.lineno}: {error.msg}. Try: mend the program") from None
 
 
 def _texts(value: object, name: str, example: str) -> tuple[str, ...]:

@@ -162,3 +162,19 @@ def test_the_example_of_the_page_runs(tmp_path: Path) -> None:
 def test_an_argument_of_another_type_is_an_error_with_what_to_write(arguments, message):
     with pytest.raises(evolve.EvolveError, match=message):
         evolve.run("circle_packing", **arguments)
+
+
+@pytest.mark.parametrize(
+    ("name", "program", "message"),
+    [
+        ("../other", "x = 1", r"a task is called '../other', wanted letters, digits"),
+        ("", "x = 1", "a task is called '', wanted letters"),
+        ("a b", "x = 1", "a task is called 'a b', wanted letters"),
+        ("fine", "x = 1\ndef f(:\n", r"seed.py, line 2: invalid syntax. Try: mend the program"),
+    ],
+)
+def test_a_task_that_cannot_work_is_not_made(tmp_path, monkeypatch, name, program, message):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(TaskError, match=message):
+        evolve.Task.make(name, brief="Find it.", program=program, evaluator="import evolve\n")
+    assert list(tmp_path.iterdir()) == []
