@@ -154,6 +154,7 @@ class Recorder:
         self.screening = Screening(campaign, self.signatures)
         self._rulings = EngineRulings(campaign)
         self._plugin_failures = 0
+        self._is_outage_told = False
         self.failure: EvolveError | None = None
         """Error that makes going on useless; raised when the turn that found it is durable."""
         self.calls = Counter[str]()
@@ -227,9 +228,9 @@ class Recorder:
         if internal and may_retry(work.origin, work.tries):
             yield replace(work, tries=work.tries + 1)
             return
-        suspected = self._outage.is_suspected
         self._outage.record(work.origin, evaluation.outcome)
-        if self._outage.is_suspected and not suspected:
+        if self._outage.is_suspected and not self._is_outage_told:
+            self._is_outage_told = True
             what = "evaluations fail, and no program is to blame: nothing but the seed is evaluated until it passes. The last one: %s"
             _log.warning(what, _feedback_line(report))
         yield from self._settle(work, report)

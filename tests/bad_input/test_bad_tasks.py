@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
-from command_line import ANSWER, TASK, Call, campaigns, error_of, process, write
+from command_line import ANSWER, TASK, Call, campaigns, checked, error_of, process, write
 
 pytestmark = pytest.mark.integration
 
@@ -95,7 +95,10 @@ def test_an_evaluator_that_fails_later_stops_the_campaign(call: Call, home: Path
     broken = "if value != 5.0:\n        raise KeyError('weights')\n    " + ANSWER
     write("number", {"evaluator.py": TASK["evaluator.py"].replace(ANSWER, broken)})
     result = call("run", "number", "--budget", "100programs", "--workers", "1")
-    message = error_of(result)
+    assert result.exit_code == 1
+    warning, message = result.stderr.splitlines(keepends=True)
+    assert warning.startswith("evolve: warning: evaluations fail, and no program is to blame")
+    checked(message)
     assert "fails on everything but the seed, which passed 3 times meanwhile" in message
     assert "the evaluator raised KeyError: 'weights'" in message
     assert len(digest("number")) == 64
