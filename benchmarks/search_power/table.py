@@ -325,7 +325,7 @@ def markdown(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 def main() -> None:
     """Prints the tables of a folder."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path, help="where result.json files lie, at any depth")
+    parser.add_argument("folders", type=Path, nargs="+", help="where result.json files lie, at any depth")
     parser.add_argument("--of", default="default", help="the arm that is compared with each other arm")
     parser.add_argument(
         "--calls",
@@ -333,12 +333,16 @@ def main() -> None:
         help="only so many calls of each campaign; held-out cases are those of its end all the same",
     )
     args = parser.parse_args()
-    runs = [read_run(json.loads(path.read_text())) for path in sorted(args.folder.rglob("result.json"))]
+    runs = [
+        read_run(json.loads(path.read_text()))
+        for folder in args.folders
+        for path in sorted(folder.rglob("result.json"))
+    ]
     if args.calls:
         runs = [replace(run, curve=run.curve[: args.calls]) for run in runs]
     if not any(run.arm == args.of for run in runs):
         raise SystemExit(
-            f"table.py: no result of the arm {args.of!r} in {args.folder}. Try: run.py TASK {args.of} SEED --out {args.folder}"
+            f"table.py: no result of the arm {args.of!r} in {', '.join(map(str, args.folders))}. Try: run.py TASK {args.of} SEED --out {args.folders[0]}"
         )
     print(format_tables(runs, args.of))
 
