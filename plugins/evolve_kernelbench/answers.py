@@ -101,7 +101,7 @@ class ModuleReference:
                 return tensor
             return (tensor if lower is None else tensor.to(lower)).to(kind)
 
-        model = make_model(self._reference, self._reference.Model)
+        model = _make_model(self._reference)
         # What is drawn in a call is another thing each time, as it would be in a program.
         torch.seed()
         with torch.inference_mode():
@@ -114,13 +114,13 @@ class ModuleReference:
         return found
 
 
-def make_model(reference: ModuleType, kind: Any) -> Any:
-    """Returns a model of a reference's, with the weights that all models of a task have."""
+def _make_model(reference: ModuleType) -> Any:
+    """Returns the model of a reference, with the weights that all models of a task have."""
     torch = _import_torch()
     torch.manual_seed(SEED)
     given = reference.get_init_inputs()
     torch.manual_seed(SEED)
-    return kind(*given)
+    return reference.Model(*given)
 
 
 def measure_distance(answer: Array, expected: Array) -> Distance:

@@ -51,11 +51,12 @@ def lint(reference: ModuleType, seed: str, precision: str) -> Tolerance:
     _check_dependence(ModuleReference(reference, precision, _LOOSE, _LOOSE), drawn)
     seconds = _time_program(made, seed, drawn)
     honest = _largest([measure_distance(made.compute(one.inputs, precision), made.expect(one)) for one in drawn])
-    lower = _largest([_round_answer(made, one, PRECISIONS[precision]) for one in drawn])
+    coarse = PRECISIONS[precision]
+    lower = _largest([measure_distance(made.compute(one.inputs, "float32", coarse), made.expect(one)) for one in drawn])
     for name in ("norm", "each"):
         if getattr(lower, name) < _APART * getattr(honest, name):
             raise ConfigError(
-                f"an answer in {PRECISIONS[precision]} would be off by {getattr(lower, name):.2g} ({name}), hardly more than the reference's own {getattr(honest, name):.2g}: "
+                f"an answer in {coarse} would be off by {getattr(lower, name):.2g} ({name}), hardly more than the reference's own {getattr(honest, name):.2g}: "
                 "speed could be bought with precision. Try: smaller sums, or another --precision"
             )
     return Tolerance(math.sqrt(honest.norm * lower.norm), math.sqrt(honest.each * lower.each), seconds)
@@ -98,10 +99,6 @@ def _time_program(made: ModuleReference, seed: str, drawn: Sequence[Drawn]) -> f
             f"a call takes {found:.2g} s here, and {_SHORTEST:g} to {_LONGEST:g} can be timed well. Try: {remedy}, with --set NAME=VALUE for the file's constants"
         )
     return found
-
-
-def _round_answer(made: ModuleReference, one: Drawn, lower: str) -> Distance:
-    return measure_distance(made.compute(one.inputs, "float32", lower), made.expect(one))
 
 
 def _largest(found: Sequence[Distance]) -> Distance:
