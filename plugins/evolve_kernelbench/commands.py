@@ -1,5 +1,6 @@
 """`evolve task import`: tasks of the files of somebody else's benchmark."""
 
+import contextlib
 import importlib.util
 import math
 import re
@@ -12,7 +13,7 @@ import click
 from evolve.commands import atomic_write, emit, json_option, say, table
 from evolve.types import ConfigError
 from evolve_kernelbench.answers import PRECISIONS
-from evolve_kernelbench.convert import Conversion, convert, set_sizes
+from evolve_kernelbench.convert import Conversion, convert, find_constants, set_sizes
 from evolve_kernelbench.lint import Tolerance, execute_reference, lint
 
 _PROBLEM = '''"""Inputs and right answers of reference.py. How far an answer may be off lies between the error of the reference in {precision} and that in {lower}."""
@@ -133,6 +134,7 @@ def import_tasks(
             f"{path} has no file that ends in .py. Try: a folder of {convention}, such as KernelBench/level1"
         )
     sizes = _read_sizes(assignments)
+    _check_sizes(sizes, files)
     lines = [_import_file(file, place, precision, sizes) for file in files]
     if as_json:
         for line in lines:
@@ -155,6 +157,19 @@ def _read_sizes(assignments: Sequence[str]) -> Mapping[str, str]:
     return dict(text.split("=", 1) for text in assignments)
 
 
+def _check_sizes(sizes: Mapping[str, str], files: Sequence[Path]) -> None:
+    """Raises `ConfigError` where a name is no constant of any file; files that cannot be read are told of later."""
+    known: set[str] = set()
+    for file in files:
+        with contextlib.suppress(ConfigError, OSError, UnicodeDecodeError):
+            known.update(name for name, _ in find_constants(file.read_text("utf-8"), file.name))
+    missing = sorted(sizes.keys() - known)
+    if missing:
+        raise ConfigError(
+            f"--set names {', '.join(missing)}, which no file assigns at its top level. Try: one of {', '.join(sorted(known)) or 'another folder'}"
+        )
+
+
 def _import_file(file: Path, place: Path, precision: str, sizes: Mapping[str, str]) -> ImportLine:
     """Makes one task, whole or not at all."""
     name = re.sub(r"\W+", "_", file.stem).strip("_").lower()
@@ -163,11 +178,9 @@ def _import_file(file: Path, place: Path, precision: str, sizes: Mapping[str, st
         folder = place / name
         if folder.exists():
             raise ConfigError(f"{folder} is there already. Try: remove it, or another --output")
-        text = set_sizes(file.read_text("utf-8"), sizes)
+        text = set_sizes(file.read_text("utf-8"), file.name, sizes)
         made = convert(text, file.name, precision)
         tolerance = lint(execute_reference(text, name), made.seed, precision)
-    except SyntaxError as error:
-        return ImportLine(file.name, "", None, f"it is no Python: {error}. Try: mend it")
     except (ConfigError, OSError, UnicodeDecodeError) as error:
         return ImportLine(file.name, "", None, str(error))
     place.mkdir(parents=True, exist_ok=True)

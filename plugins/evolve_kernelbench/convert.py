@@ -40,10 +40,7 @@ class Conversion:
 
 def convert(text: str, name: str, precision: str = "float32") -> Conversion:
     """Returns the seed of a reference's text, for answers in a precision; `name` is that of its file. Raises `ConfigError` where it is not in the convention."""
-    try:
-        tree = ast.parse(text)
-    except SyntaxError as error:
-        raise ConfigError(f"{name} is no Python: {error}. Try: mend it") from None
+    tree = _parse(text, name)
     _check_names(tree, name)
     parts = _sort_parts(tree.body, text)
     imports = [part.lstrip("\n") for part in parts["imports"]]
@@ -56,18 +53,41 @@ def convert(text: str, name: str, precision: str = "float32") -> Conversion:
     return Conversion(seed, ast.get_docstring(model) or "")
 
 
-def set_sizes(text: str, sizes: Mapping[str, str]) -> str:
-    """Returns a reference with other values of those of the constants at its top level that `sizes` names: KernelBench's sizes are a GPU's. Raises `SyntaxError`."""
+def set_sizes(text: str, name: str, sizes: Mapping[str, str]) -> str:
+    """Returns a reference with other values of those of its constants that `sizes` names: KernelBench's sizes are a GPU's. Raises `ConfigError` where it is no Python."""
     lines = text.splitlines(keepends=True)
-    for node in reversed(ast.parse(text).body):
-        if not isinstance(node, ast.Assign) or len(node.targets) > 1:
-            continue
-        (target,), value = node.targets, node.value
-        if isinstance(target, ast.Name) and target.id in sizes and value.lineno == value.end_lineno:
-            line = lines[value.lineno - 1].encode()
-            changed = line[: value.col_offset] + sizes[target.id].encode() + line[value.end_col_offset or 0 :]
-            lines[value.lineno - 1] = changed.decode()
+    found = [(value, sizes[constant]) for constant, value in find_constants(text, name) if constant in sizes]
+    for value, other in reversed(found):
+        line = lines[value.lineno - 1].encode()
+        changed = line[: value.col_offset] + other.encode() + line[value.end_col_offset or 0 :]
+        lines[value.lineno - 1] = changed.decode()
     return "".join(lines)
+
+
+def find_constants(text: str, name: str) -> Sequence[tuple[str, ast.expr]]:
+    """Returns what a file assigns at its top level, each within one line, by its name: of `A, B = 1, 2` both. Raises `ConfigError` where it is no Python."""
+    found: list[tuple[str, ast.expr]] = []
+    for node in _parse(text, name).body:
+        match node:
+            case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)):
+                pairs = list(zip(targets, values, strict=False)) if len(targets) == len(values) else []
+            case ast.Assign(targets=[target], value=value) | ast.AnnAssign(target=target, value=ast.expr() as value):
+                pairs = [(target, value)]
+            case _:
+                pairs = []
+        found += [
+            (target.id, value)
+            for target, value in pairs
+            if isinstance(target, ast.Name) and value.lineno == value.end_lineno
+        ]
+    return found
+
+
+def _parse(text: str, name: str) -> ast.Module:
+    try:
+        return ast.parse(text)
+    except SyntaxError as error:
+        raise ConfigError(f"{name} is no Python: {error}. Try: mend it") from None
 
 
 def _check_names(tree: ast.Module, name: str) -> None:

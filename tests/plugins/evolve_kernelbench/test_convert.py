@@ -78,12 +78,30 @@ def test_every_problem_here_is_converted(path: Path) -> None:
     assert made.about
 
 
-def test_constants_at_the_top_level_take_other_values() -> None:
-    changed = set_sizes(
-        "ä = 1; ROWS = 4096  # many\nCOLUMNS = ROWS * 2\n\n\ndef f():\n    ROWS = 3\n", {"ROWS": "8", "OTHER": "1"}
+@pytest.mark.parametrize(
+    ("text", "changed"),
+    [
+        ("ä = 1; ROWS = 4096  # many\nCOLUMNS = ROWS * 2\n", "ä = 1; ROWS = 8  # many\nCOLUMNS = ROWS * 2\n"),
+        ("A, ROWS, COLUMNS = 1, 4096, 3\n", "A, ROWS, COLUMNS = 1, 8, 99\n"),
+        ("ROWS: int = 4096\n", "ROWS: int = 8\n"),
+        ("ROWS: int\n(ROWS, A), B = (1, 2), 3\nROWS, A = both()\n", None),
+        ("def f():\n    ROWS = 3\n", None),
+    ],
+)
+def test_constants_at_the_top_level_take_other_values(text: str, changed: str | None) -> None:
+    assert set_sizes(text, "scale.py", {"ROWS": "8", "COLUMNS": "99"} if "A, " in text else {"ROWS": "8"}) == (
+        changed or text
     )
-    assert changed == "ä = 1; ROWS = 8  # many\nCOLUMNS = ROWS * 2\n\n\ndef f():\n    ROWS = 3\n"
-    assert set_sizes(REFERENCE, {}) == REFERENCE
+    assert set_sizes(text, "scale.py", {}) == text
+
+
+def test_a_name_that_no_file_assigns_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: object())
+    (tmp_path / "broken.py").write_text("x = (")
+    (tmp_path / "scale.py").write_text("A, ROWS = 1, 2\n")
+    told = ["kernelbench", str(tmp_path), "--set", "ROW=4"]
+    with pytest.raises(ConfigError, match=r"--set names ROW, which no file assigns .* Try: one of A, ROWS"):
+        CliRunner().invoke(commands.import_tasks, told, catch_exceptions=False)
 
 
 def test_a_value_that_is_no_number_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
