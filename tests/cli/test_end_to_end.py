@@ -247,6 +247,16 @@ def test_a_campaign_whose_seed_failed_is_replaced_by_the_next_run(call, home, fo
     assert logs(home) == ["number", "number-2"]
 
 
+def test_a_task_of_the_folder_that_hides_a_bundled_one_is_told(call, folder):
+    """Whoever means the bundled one would take its scores for those of another task."""
+    folder.rename(folder.with_name("circle_packing"))
+    told = call("run", "circle_packing", "--dry-run").stderr
+    assert "evolve: note: the task circle_packing is the one in " in told
+    assert "not the bundled one of this name" in told
+    assert "note" not in call("run", str(folder.with_name("circle_packing")), "--dry-run").stderr
+    assert "note" not in call("run", "online_bin_packing", "--dry-run").stderr
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
