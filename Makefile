@@ -17,7 +17,7 @@ JOBS ?= 2
 PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-recording test test-slow test-all test-server test-web adversarial redteam check bench gpu-check wheel clean
+.PHONY: help demo demo-recording test test-others test-slow test-all test-server test-web adversarial redteam check coverage bench gpu-check wheel clean
 
 help:  ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | while IFS="$$(printf '\t')" read -r name text; do printf '  make %-12s %s\n' "$$name" "$$text"; done
@@ -54,12 +54,14 @@ $(COMPILERS_STAMP): pyproject.toml tests/plugins/evolve_kernel/requirements.txt
 	$(COMPILERS)/bin/python -m pip install --quiet --disable-pip-version-check -r tests/plugins/evolve_kernel/requirements.txt
 	@touch $@
 
-test-slow: $(STAMP) $(ORACLE_STAMP) $(COMPILERS_STAMP)  ## the tests that `make check` leaves out: the slow ones, the oracles, those that need torch, and compilers for GPUs
+test-others: $(STAMP) $(ORACLE_STAMP) $(COMPILERS_STAMP)  ## the tests that need more than evolve does: torch, pyribs, and compilers for GPUs
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,torch]' 'torch==2.13.0'
-	$(PYTEST) -m "slow and not gpu and not server and not browser"
 	$(BIN)/python -m pytest -m "not slow" tests/tasks/test_digits_torch.py tests/plugins/evolve_recipe tests/plugins/evolve_kernelbench
 	$(ORACLE)/bin/python -m pytest tests/archive/test_oracle_ribs.py -rs
 	$(COMPILERS)/bin/python -m pytest tests/plugins/evolve_kernel/test_gpu_compilers.py -rs
+
+test-slow: test-others  ## those, and the slow tests, which CI leaves out: they try again at length what a quick test tries once; about half an hour
+	$(PYTEST) -m "slow and not gpu and not server and not browser"
 
 test-all: check test-slow  ## both of them
 
@@ -87,12 +89,15 @@ adversarial: $(STAMP)  ## every known cheat against the judge of its task, as a 
 redteam: $(STAMP)  ## hostile programs against the box of this machine, at the levels that it reaches; fails where one gets out
 	$(BIN)/python tests/redteam
 
-check: $(STAMP)  ## format, lint, types, layers, and all quick tests, integration tests too, with warnings as errors and branch coverage
+check: $(STAMP)  ## format, lint, types, layers, and all quick tests, integration tests too, with warnings as errors
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(PYTEST) -q -W error -m "not slow and not gpu and not server and not browser" --cov --cov-report=term
+	$(PYTEST) -q -W error -m "not slow and not gpu and not server and not browser"
+
+coverage: $(STAMP)  ## the quick tests with branch coverage, of which at least 90 % is wanted
+	$(PYTEST) -q -m "not slow and not gpu and not server and not browser" --cov --cov-report=term
 
 bench: $(STAMP)  ## the figures of speed and size, as tables
 	$(BIN)/python benchmarks/startup.py

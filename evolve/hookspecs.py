@@ -40,7 +40,7 @@ class OperatorEntry:
     `needs_model`: a model writes its children, so that they are never evaluated at the isolation level `reduced` unasked; a campaign without a model does not use it.
     `parents`: how many records it wants as parents at least; `takes_failures`: its parent is a program that failed. `makes`: a step of one that makes notes
     is about its parents, and brings lessons and extras; its records are neither children nor screened proposals. `scheduled`: the engine asks it, and no strategy does. `purposes` are names of its own for calls of a model
-    (`context.model("plan")`), beside the engine's, for each of which `models.purposes` may name another model."""
+    (`context.model("plan")`), beside the engine's, for each of which `models.purposes` may name another model. `seconds`: time for one proposal."""
 
     name: str
     factory: Callable[[Settings], Operator]
@@ -55,6 +55,7 @@ class OperatorEntry:
     makes: Literal["programs", "notes"] = "programs"
     scheduled: bool = False
     purposes: tuple[str, ...] = ()
+    seconds: float = 600.0
 
     @property
     def traits(self) -> Traits:

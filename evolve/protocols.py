@@ -5,8 +5,9 @@ Invariant: nothing here holds state; the engine and every plugin meet in these t
 import threading
 from collections.abc import Callable, Mapping, Sequence, Set
 from concurrent.futures import Future
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
 from numpy.random import Generator
 
@@ -19,6 +20,7 @@ from evolve.types import (
     Evaluation,
     Event,
     Lesson,
+    Limits,
     Measure,
     Needs,
     Outcome,
@@ -179,6 +181,25 @@ def no_evaluation(program: Program, stage: str = "") -> Evaluation:
     )
 
 
+class ConfinedProgram(Protocol):
+    """A program in a process of its own, confined as candidates are."""
+
+    def call(self, function: str, /, *arguments: Any, seconds: float | None = None, **keywords: Any) -> Any:
+        """Returns the answer of a function of its entry module, plain data. Raises `SessionFailed`."""
+
+
+OpenSession: TypeAlias = Callable[[Program, str, float, Limits, str], AbstractContextManager[ConfinedProgram]]
+
+
+def no_session(
+    program: Program, entry: str, seconds: float, limits: Limits, python: str
+) -> AbstractContextManager[ConfinedProgram]:
+    """Raises `ConfigError`, where nothing confines a program."""
+    raise ConfigError(
+        "an operator opens a session, and nothing here confines one. Try: run it in a campaign, or give a rehearsal of `evolve.testing` an `open_session`"
+    )
+
+
 @dataclass(frozen=True)
 class Context:
     """Values that an operator may use. `history` and `lessons` end with what had settled and was written when the step was asked; `rng` belongs
@@ -190,7 +211,10 @@ class Context:
 
     `evaluate(program, stage="")` evaluates a program now, by the whole cascade or one stage, and blocks until it has: a preview, which the budget pays for in time and `evaluations` and the log keeps, so that a
     step that runs again gets the same. The fitness is maximised and the feedback a text; there are no artifacts. A program that changes what it may not is `screened`, for nothing. It is no record, and a
-    child is evaluated again whatever its preview said. Raises `EditError` where the run or the proposal's time ends."""
+    child is evaluated again whatever its preview said. Raises `EditError` where the run or the proposal's time ends.
+
+    `open_session(program, entry, seconds, limits, python)` is a `with` block with a program of the operator's own, whose functions are called in the module `entry` by this interpreter ("": the engine's): it is confined as candidates are, by `limits`, sees no
+    task, no log and no network, and is gone when the block is left, or after `seconds`. Raises `SandboxError` where the limits grant what this machine cannot confine."""
 
     task: Task
     history: History
@@ -208,6 +232,7 @@ class Context:
     timed: bool = True
     derived: BoundedCache = field(default_factory=BoundedCache)
     evaluate: Callable[..., Evaluation] = no_evaluation
+    open_session: OpenSession = no_session
 
 
 class Operator(Protocol):

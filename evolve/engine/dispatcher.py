@@ -19,7 +19,7 @@ from evolve.engine.metering import Answered, MeteredModels
 from evolve.engine.previews import PreviewEnded, Previews
 from evolve.engine.proposals import Draft, Proposer, Screening, Work, proposal_origin
 from evolve.evaluation import Job, encode_job
-from evolve.protocols import Context, Executor
+from evolve.protocols import Context, Executor, OpenSession, no_session
 from evolve.types import (
     REJUDGED,
     Asked,
@@ -44,8 +44,6 @@ _PURPOSES: Mapping[OriginKind, str] = {"seed": "seed", "proposal": "trial", "imp
 """Stream from which the seed of a trial is drawn."""
 _LIMIT_TIMES, _LEAST_LIMIT = 20, 1.0
 """Wall limit of a free operator's children: so many times the seed's seconds, and at least so many seconds."""
-PROPOSAL_SECONDS = 600.0
-"""Time that an operator has for one proposal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,9 +198,11 @@ class Dispatcher:
         members: Members,
         screening: Screening,
         pays_for_child: Callable[[int], bool],
+        open_session: OpenSession = no_session,
     ) -> None:
         self._campaign = campaign
         self._pays_for_child = pays_for_child
+        self._open_session = open_session
         self._executor = executor
         self.jobs = Jobs(campaign, executor.describe())
         self._inbox: queue.SimpleQueue[Done] = queue.SimpleQueue()
@@ -258,7 +258,8 @@ class Dispatcher:
                     self._propose(item, item.action)
 
     def _propose(self, asked: Asked, action: Propose) -> None:
-        state, deadline = self._campaign.state, time.monotonic() + PROPOSAL_SECONDS
+        state, entry = self._campaign.state, self._campaign.plugins.operators[action.selection.operator].entry
+        deadline = time.monotonic() + entry.seconds
         context = Context(
             task=self._campaign.task,
             history=state.past(asked.after),
@@ -273,6 +274,7 @@ class Dispatcher:
             timed=not self._campaign.settings.deterministic,
             derived=state.derived,
             evaluate=self._previews.evaluator(asked, deadline),
+            open_session=self._open_session,
         )
         pool = self._calling if action.selection.model else self._computing
         future = pool.submit(self._proposer.propose, action.selection, context)

@@ -4,18 +4,23 @@ Every command that evaluates programs gets its means here. Below `standard` run 
 ship with the engine and that no model wrote."""
 
 import os
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from evolve.campaign import Campaign
 from evolve.evaluation.spawner import check_python
 from evolve.plugins import Plugins
+from evolve.protocols import OpenSession
+from evolve.sandbox.box import Box
 from evolve.sandbox.machine.offer import NOT_MORE, choose_means, describe_causes, describe_means
 from evolve.sandbox.machine.probe import probe
 from evolve.sandbox.means import NOTHING, Means
+from evolve.sandbox.session import Session
 from evolve.task import is_bundled
-from evolve.types import ConfigError, Level, Task
+from evolve.types import ConfigError, Level, Limits, Program, Task
 from evolve.types.errors import did_you_mean
 
 VARIABLE = "EVOLVE_SANDBOX"
@@ -84,6 +89,18 @@ def confine_campaign(
     why = f"--sandbox {wanted.level}" if found.means.level is Level.NONE else found.lacking
     campaign.state.reached.check(campaign.name, found.means.level, why)
     return found
+
+
+def make_opener(means: Means, hidden: Sequence[str]) -> OpenSession:
+    """Returns what opens sessions, each in a box of its own that these means confine, from which the paths `hidden` are not seen."""
+
+    @contextmanager
+    def open_session(program: Program, entry: str, seconds: float, limits: Limits, python: str) -> Iterator[Session]:
+        made = closing(Box(limits, python or sys.executable, means=means, hidden=hidden))
+        with made as box, box.open(program, entry, seconds) as session:
+            yield session
+
+    return open_session
 
 
 def is_harmless(task: Task, operators: tuple[str, ...], plugins: Plugins) -> bool:

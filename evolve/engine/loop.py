@@ -25,7 +25,7 @@ from evolve.engine.recorder import Recorder
 from evolve.engine.scheduler import BudgetWatch, Scheduler
 from evolve.engine.steering import INTERVAL, Requests
 from evolve.engine.trackers import Watch
-from evolve.protocols import Executor
+from evolve.protocols import Executor, OpenSession, no_session
 from evolve.types import (
     Asked,
     Description,
@@ -71,10 +71,11 @@ def run(
     watch: Watch,
     members: Members = NOBODY,
     only: Sequence[Asked] | None = None,
+    open_session: OpenSession = no_session,
 ) -> Ending:
     """Runs until the budget is spent, nothing new is proposed, or the first interrupt; raises on what makes going on useless. `members` are
-    the campaign's models. With `only`, runs these steps, which are in the log, and what the archive then needs to know of its best."""
-    search = Run(campaign, executor, members)
+    the campaign's models, and `open_session` is what operators open sessions with. With `only`, runs these steps, which are in the log, and what the archive then needs to know of its best."""
+    search = Run(campaign, executor, members, open_session)
     with search.closing(), catch_signals(search.dispatcher.interrupt):
         search.begin(only)
         while True:
@@ -98,7 +99,9 @@ def run(
 class Run:
     """Decisions of one run of a campaign: how what has ended settles, and when the run ends. Main thread."""
 
-    def __init__(self, campaign: Campaign, executor: Executor, members: Members) -> None:
+    def __init__(
+        self, campaign: Campaign, executor: Executor, members: Members, open_session: OpenSession = no_session
+    ) -> None:
         self.campaign = campaign
         self._settings = campaign.settings
         self._executor = executor
@@ -108,7 +111,7 @@ class Run:
         self._scheduler = Scheduler(campaign, self._budget, self._outage, members)
         self.recorder = Recorder(campaign, self._outage)
         screening, pays_for_child = self.recorder.screening, self._budget.pays_for_child
-        self.dispatcher = Dispatcher(campaign, executor, members, screening, pays_for_child)
+        self.dispatcher = Dispatcher(campaign, executor, members, screening, pays_for_child, open_session)
         self._requests = Requests(campaign, self.recorder.signatures, os.getpid(), running=True)
         self._reason: Reason | None = None
 

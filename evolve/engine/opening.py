@@ -10,13 +10,13 @@ from evolve.campaign import Campaign, logs
 from evolve.campaign.settings import operators_of
 from evolve.config import ExecutorSection, Settings
 from evolve.devices.leases import EVERYTHING, Grant
-from evolve.engine.isolation import Confinement, WantedLevel, confine, confine_campaign, is_harmless
+from evolve.engine.isolation import Confinement, WantedLevel, confine, confine_campaign, is_harmless, make_opener
 from evolve.engine.loop import Ending, run
 from evolve.engine.members import NOBODY, Members
 from evolve.engine.trackers import TrackerThread, Watch, make_trackers, track
 from evolve.hookspecs import ExecutorRequest
 from evolve.plugins import Plugins
-from evolve.protocols import Executor
+from evolve.protocols import Executor, OpenSession
 from evolve.sandbox.means import Means
 from evolve.types import Asked, EvolveError, Level, SandboxError, Task
 
@@ -52,11 +52,14 @@ class RunRequest:
         operators = operators_of(self.settings, self.plugins)
         return confine(self.task, self.wanted, harmless=is_harmless(self.task, operators, self.plugins))
 
+    @property
+    def hidden(self) -> Sequence[str]:
+        """Paths of which no candidate sees anything: the workspace, and the log where that lies elsewhere."""
+        return logs(self.home, None if self.campaign is None else self.campaign.log.path)
+
     def start_executor(self, means: Means, slots: int) -> closing[Executor]:
-        """Returns a context manager of the executor that the settings name. Candidates see nothing of the workspace, nor of the log where that
-        lies elsewhere."""
-        log = None if self.campaign is None else self.campaign.log.path
-        wanted = ExecutorRequest(self.task, slots, means, logs(self.home, log), self.devices)
+        """Returns a context manager of the executor that the settings name."""
+        wanted = ExecutorRequest(self.task, slots, means, self.hidden, self.devices)
         return open_executor(self.plugins, wanted, self.settings.executor)
 
 
@@ -69,13 +72,14 @@ class OpenRun:
     confinement: Confinement
     models: Members
     trackers: tuple[TrackerThread, ...]
+    open_session: OpenSession
 
     def search(self, watch: Watch) -> Ending:
         """Runs the campaign until its budget is spent, it is exhausted, or a person stops it. Raises `EvolveError` that names the log, which is kept."""
         campaign = self.campaign
         try:
             with track(campaign, watch, self.trackers) as tracking:
-                ending = run(campaign, self.executor, tracking, self.models)
+                ending = run(campaign, self.executor, tracking, self.models, open_session=self.open_session)
                 tracking.reason = ending.reason
                 return ending
         except EvolveError as error:
@@ -127,4 +131,5 @@ def open_run(request: RunRequest, open_models: OpenModels | None = Members.open)
             )
         elif request.changes:
             campaign.change(request.changes)
-        yield OpenRun(campaign, executor, confinement, models, trackers)
+        open_session = make_opener(confinement.means, (request.task.folder, *request.hidden))
+        yield OpenRun(campaign, executor, confinement, models, trackers, open_session)

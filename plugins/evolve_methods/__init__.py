@@ -5,9 +5,9 @@ A module lists what it brings in `ENTRIES`; `METHODS` names the modules."""
 from collections.abc import Sequence
 
 from evolve.hookspecs import OperatorEntry, PresetEntry, StrategyEntry, hookimpl
-from evolve_methods import adaptive, gepa, hgm, plan, prompts, puct, shinka, thoughts, wide
+from evolve_methods import adaptive, agent, gepa, hgm, plan, prompts, puct, shinka, thoughts, wide
 
-METHODS = (adaptive, gepa, hgm, plan, prompts, puct, shinka, thoughts, wide)
+METHODS = (adaptive, agent, gepa, hgm, plan, prompts, puct, shinka, thoughts, wide)
 
 
 @hookimpl

@@ -61,7 +61,7 @@ class Asker:
         """Returns a child of the first parent for each answer. Raises `EditError` where the selection lacks what the kind asks for, and
         `ModelError` where there is no answer."""
         caller = context.model(PROPOSE)
-        prompt = self._build(request, selection, context, caller, words)
+        prompt = self.build(request, selection, context, caller, words)
         parent = context.history.program_id(selection.parents[0])
         assert parent is not None, "a prompt is about a program"
         replies = caller.complete(prompt, selection.samples)
@@ -78,10 +78,10 @@ class Asker:
         """Returns the words of one answer, without the thoughts that some servers leave in it; empty for one that was refused. Raises
         `ModelError` where there is no answer."""
         caller = context.model(purpose)
-        reply = caller.complete(self._build(request, selection, context, caller, words))[0]
+        reply = caller.complete(self.build(request, selection, context, caller, words))[0]
         return "" if reply.finish == "refused" else reply.text.rpartition("</think>")[2].strip()
 
-    def _build(
+    def build(
         self, request: Request, selection: Selection, context: Context, caller: Caller, words: Mapping[str, str]
     ) -> Prompt:
         """Returns the prompt; `words` fill the request's own places. An answer keeps at most half of the model's context."""

@@ -167,7 +167,6 @@ def test_what_is_published_and_was_edited_differs_and_the_rest_is_verified(home,
     assert ended.exit_code == 1
 
 
-@pytest.mark.slow
 def test_what_is_published_in_the_repository_is_found_again(home, call):
     """Each program is evaluated again, on its held-out cases, too. On another machine noise may leave some open."""
     ended = call("program", "verify", "--published", "--trust", "--archive", ROOT / "archive")
