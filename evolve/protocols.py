@@ -22,6 +22,7 @@ from evolve.types import (
     Lesson,
     Limits,
     Measure,
+    MissingPartError,
     Needs,
     Outcome,
     Program,
@@ -194,8 +195,8 @@ OpenSession: TypeAlias = Callable[[Program, str, float, Limits, str], AbstractCo
 def no_session(
     program: Program, entry: str, seconds: float, limits: Limits, python: str
 ) -> AbstractContextManager[ConfinedProgram]:
-    """Raises `ConfigError`, where nothing confines a program."""
-    raise ConfigError(
+    """Raises `MissingPartError`, where nothing confines a program."""
+    raise MissingPartError(
         "an operator opens a session, and nothing here confines one. Try: run it in a campaign, or give a rehearsal of `evolve.testing` an `open_session`"
     )
 

@@ -35,7 +35,7 @@ PAGES = sorted(
 )
 NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
 MACHINE_PATH = re.compile(r"(?<![\w.~*-])/(?:work|tmp|home|root|Users)(?![\w-])")
-NO_DEFAULT = {"task": "required", "workers": "one per core", "operators.settings.agent.argv": "required"}
+NO_DEFAULT = {"task": "required", "workers": "one per core"}
 """Settings whose default is told in words."""
 
 

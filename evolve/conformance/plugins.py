@@ -19,7 +19,7 @@ from pydantic import BaseModel
 from evolve import testing
 from evolve.config import settings_from
 from evolve.plugins import Plugins, Registered, guarded, load
-from evolve.types import ConfigError, EvaluatorSource, EvolveError, Program
+from evolve.types import ConfigError, EvaluatorSource, EvolveError, MissingPartError, Program
 
 PROGRAMS = (
     Program({"seed.py": "def value():\n    return 5.0\n"}),
@@ -172,8 +172,10 @@ def _try(plugin: str, about: str, check: Callable[[], object]) -> PluginFinding:
     try:
         broken = guarded(plugin, find_broken_promise)
     except EvolveError as error:
-        # It says itself that a package is not installed here, which is nothing to mend in it.
-        lacks = isinstance(error, ConfigError) and isinstance(error.__cause__, ImportError)
+        # It says itself that a package, or a box, is not here, which is nothing to mend in it.
+        lacks = isinstance(error, MissingPartError) or (
+            isinstance(error, ConfigError) and isinstance(error.__cause__, ImportError)
+        )
         return PluginFinding(plugin, about, "skipped" if lacks else "failed", str(error), _trace(error))
     if broken is None:
         return PluginFinding(plugin, about, "passed")

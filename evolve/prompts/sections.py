@@ -218,11 +218,12 @@ def draft_ideas(subject: Subject) -> SectionDraft:
 
 def _name_idea(subject: Subject, number: RecordId) -> str:
     """Returns the words of a proposal's thought, by which equal ideas are found; empty for an answer without a program, but for a duplicate, which
-    has its idea."""
+    has its idea, or without a thought that of what it repeats."""
     record = subject.history.record(subject.known.proposal(number))
-    if not record.program and not find_message(subject.history, record).startswith(_REPEATS):
+    message = "" if record.program else find_message(subject.history, record)
+    if not record.program and not message.startswith(_REPEATS):
         return ""
-    return " ".join(re.findall(r"\w+", record.thought.casefold())) or str(number)
+    return " ".join(re.findall(r"\w+", record.thought.casefold())) or message or str(number)
 
 
 def _format_unusable(subject: Subject, records: Sequence[RecordId]) -> str:

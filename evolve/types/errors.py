@@ -2,6 +2,7 @@
 
     EvolveError
     ├── ConfigError     settings, command line, campaign files
+    │   └── MissingPartError  what only a campaign has
     ├── TaskError       a task folder, its seed or its evaluator
     ├── PluginError     a plugin that does not load or breaks its contract
     ├── ModelError      a call of a model that failed; other calls may not
@@ -23,6 +24,7 @@ from evolve.types.prompt import Usage
 
 __all__ = [
     "ConfigError",
+    "MissingPartError",
     "EditError",
     "EvolveError",
     "ModelDown",
@@ -44,6 +46,10 @@ class EvolveError(Exception):
 
 class ConfigError(EvolveError):
     """Settings that cannot be used."""
+
+
+class MissingPartError(ConfigError):
+    """Something is asked for that is there in a campaign, and not here: nothing is wrong with who asks."""
 
 
 class TaskError(EvolveError):

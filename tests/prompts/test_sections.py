@@ -106,6 +106,17 @@ def test_an_idea_that_was_tried_often_is_one_line() -> None:
     ]
 
 
+def test_repetitions_without_a_word_about_them_are_one_line_for_each_program() -> None:
+    scene = Scene()
+    for number in (1, 2, 1, 1):
+        words = scene.store(f"words {number}", f"duplicate of program {number}")
+        scene.add(None, failed(Outcome.SCREENED, words), "diff", (1,))
+    assert ideas(scene) == [
+        "- Proposal 5, from 1 (`diff`): Result: not evaluated: “duplicate of program 1”. Tried 3 times.",
+        "- Proposal 3, from 1 (`diff`): Result: not evaluated: “duplicate of program 2”.",
+    ]
+
+
 def test_answers_that_could_not_be_used_and_small_changes_are_a_line_each() -> None:
     scene = Scene()
     for number in range(3):

@@ -11,7 +11,7 @@ from evolve import SessionFailed
 from evolve.sandbox.status import Status
 from evolve.testing import ScriptedModel, rehearsed_step
 from evolve.types import Child, EditError, Evaluation, Limits, ModelError, ModelGone, Outcome, PluginError, Program
-from evolve_methods.agent import CLIENT, IDEA, TASK, AgentOperator, AgentSettings
+from evolve_methods.agent import AGENT, CLIENT, IDEA, TASK, AgentOperator, AgentSettings
 from evolve_methods.agent_relay import NOT_STARTED
 
 PARENT = Program({"seed.py": "x = 1\n"})
@@ -85,7 +85,7 @@ def test_its_folder_has_the_program_the_task_and_how_to_evaluate() -> None:
     (child,) = propose(box, seconds=90, calls=7, evaluations=3, read=("/opt/agent",), variables={"MODE": "quiet"})
     argv, files, variables, seconds = box.begun
     assert argv == ["agent", TASK]
-    assert set(files) == {"seed.py", TASK, CLIENT}
+    assert set(files) == {"seed.py", TASK, CLIENT, AGENT}
     assert "Find the best number." in files[TASK]
     assert "You have 1.5 minutes and 7 calls of the model." in files[TASK]
     assert "You may do so 3 times." in files[TASK]

@@ -59,6 +59,38 @@ def test_an_agent_asks_the_model_evaluates_and_hands_in() -> None:
     assert child.extras["agent"]["calls"] == child.extras["agent"]["evaluations"] == 1
 
 
+def test_the_small_agent_carries_commands_out_until_it_is_done() -> None:
+    """It shows the model what they print, sends an answer without a command back, and ends where the model does not answer any more."""
+    answers = (
+        "I look first.\n\n```sh\nls; cat seed.py\n```",
+        "What a nice folder.",
+        "```sh\ncat > seed.py <<'EOF'\nx = 7\nEOF\npython3 evaluate.py\n```",
+        "```bash\necho Seven. > IDEA.txt; yes | head -c 20000; exit 3\n```",
+        "It is as good as I can make it.\n\nDONE",
+    )
+    model = ScriptedModel(*answers)
+    child = propose_by(model)
+    assert child.program == Program({"seed.py": "x = 7\n"})
+    assert (child.thought, child.extras["agent"]["calls"]) == ("Seven.", 5)
+    told = [heard.prompt.messages[-1].text for heard in model.heard]
+    assert "Find the best number." in told[0]
+    assert {"TASK.md", "evaluate.py", "seed.py"} <= set(told[1].split())
+    assert "There is no command" in told[2]
+    assert '"fitness": 7.0' in told[3]
+    assert "8000 characters" in told[4]
+    assert told[4].endswith("(exit code 3)")
+    with pytest.raises(EditError, match="it changed nothing, after 2 calls"):
+        propose_by(ScriptedModel("```sh\nls\n```"))
+
+
+def propose_by(model: ScriptedModel) -> Child:
+    selection, context = rehearsed_step(
+        Program({"seed.py": "x = 1\n"}), model=model, evaluate=scores, open_session=make_opener(MEANS, ())
+    )
+    (child,) = AgentOperator(AgentSettings(seconds=30.0)).propose(selection, context)
+    return child
+
+
 @pytest.fixture
 def listener() -> Iterator[socket.socket]:
     with socket.create_server(("127.0.0.1", 0)) as server:
