@@ -104,9 +104,10 @@ class Turn:
     calls: int = 0
     evaluations: int = 0
     found: dict[Program, float] = field(default_factory=dict)
+    unpaid: Unaffordable | None = None
 
     def answer(self, path: str, body: str) -> Answer:
-        """Answers one request. Raises `ModelGone`, `Unaffordable` and `EditError` where the step is over."""
+        """Answers one request. Raises `ModelGone` and `EditError` where the step is over."""
         match path.partition("?")[0].rstrip("/"):
             case "/evaluate":
                 return self._evaluate(body)
@@ -146,8 +147,11 @@ class Turn:
         self.calls += 1
         try:
             reply = self.caller.complete(prompt)[0]
-        except (ModelGone, Unaffordable):
+        except ModelGone:
             raise
+        except Unaffordable as error:
+            self.unpaid = error
+            return _refuse(429, f"the budget is spent: {error}. Hand in what you have")
         except ModelError as error:
             return _refuse(502, str(error))
         return _format_reply(reply, self.caller.name, self.calls, streams=bool(told.get("stream")))
@@ -191,6 +195,9 @@ class AgentOperator:
         told = {"calls": turn.calls, "evaluations": turn.evaluations, "failure": failure[:300]}
         idea = readable(files.get(IDEA, ""))[:400].strip()
         program = _choose(turn, last, failed=bool(failure))
+        if program is None and turn.unpaid is not None:
+            # It goes on with a larger budget, where its calls are not paid again.
+            raise turn.unpaid
         if program is None:
             lost = [path for path in left_out if path in turn.parent.files]
             words = f"{', '.join(lost)} is too large or no text; " if lost else ""

@@ -10,7 +10,18 @@ import pytest
 from evolve import SessionFailed
 from evolve.sandbox.status import Status
 from evolve.testing import ScriptedModel, rehearsed_step
-from evolve.types import Child, EditError, Evaluation, Limits, ModelError, ModelGone, Outcome, PluginError, Program
+from evolve.types import (
+    Child,
+    EditError,
+    Evaluation,
+    Limits,
+    ModelError,
+    ModelGone,
+    Outcome,
+    PluginError,
+    Program,
+    Unaffordable,
+)
 from evolve_methods.agent import AGENT, CLIENT, IDEA, TASK, AgentOperator, AgentSettings
 from evolve_methods.agent_relay import NOT_STARTED
 
@@ -225,6 +236,16 @@ def test_a_call_that_failed_is_told_and_a_model_that_is_gone_ends_the_turn() -> 
     assert box.answers[0][0] == 502
     with pytest.raises(ModelGone):
         propose(ScriptedBox(chat()), model=ScriptedModel(ModelGone("no key")))
+
+
+def test_where_the_budget_is_spent_it_hands_in_what_it_has_or_waits_for_the_next_run() -> None:
+    box = ScriptedBox(chat(), chat(), files={"seed.py": "x = 2\n"})
+    (child,) = propose(box, model=ScriptedModel(Unaffordable("no calls are left"), "unasked"))
+    assert child.program == Program({"seed.py": "x = 2\n"})
+    assert box.answers[0][0] == 429
+    assert "the budget is spent: no calls are left" in box.answers[0][2]["error"]["message"]
+    with pytest.raises(Unaffordable):
+        propose(ScriptedBox(chat()), model=ScriptedModel(Unaffordable("no calls are left")))
 
 
 def test_it_ends_with_the_run() -> None:
