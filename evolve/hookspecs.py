@@ -40,7 +40,7 @@ class OperatorEntry:
     `needs_model`: a model writes its children, so that they are never evaluated at the isolation level `reduced` unasked; a campaign without a model does not use it.
     `parents`: how many records it wants as parents at least; `takes_failures`: its parent is a program that failed. `makes`: a step of one that makes notes
     is about its parents, and brings lessons and extras; its records are neither children nor screened proposals. `scheduled`: the engine asks it, and no strategy does. `purposes` are names of its own for calls of a model
-    (`context.model("plan")`), beside the engine's, for each of which `models.purposes` may name another model. `seconds`: time for one proposal."""
+    (`context.model("plan")`), beside the engine's, for each of which `models.purposes` may name another model. `seconds`: time for one proposal. `matches_requests`: when a step runs again, an answer of the log is taken for an equal request alone; else for the next call of its purpose."""
 
     name: str
     factory: Callable[[Settings], Operator]
@@ -56,6 +56,7 @@ class OperatorEntry:
     scheduled: bool = False
     purposes: tuple[str, ...] = ()
     seconds: float = 600.0
+    matches_requests: bool = False
 
     @property
     def traits(self) -> Traits:

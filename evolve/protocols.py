@@ -189,7 +189,7 @@ class ConfinedProgram(Protocol):
         """Returns the answer of a function of its entry module, plain data. Raises `SessionFailed`."""
 
 
-OpenSession: TypeAlias = Callable[[Program, str, float, Limits, str], AbstractContextManager[ConfinedProgram]]
+SessionOpener: TypeAlias = Callable[[Program, str, float, Limits, str], AbstractContextManager[ConfinedProgram]]
 
 
 def no_session(
@@ -214,8 +214,8 @@ class Context:
     step that runs again gets the same. The fitness is maximised and the feedback a text; there are no artifacts. A program that changes what it may not is `screened`, for nothing. It is no record, and a
     child is evaluated again whatever its preview said. Raises `EditError` where the run or the proposal's time ends.
 
-    `open_session(program, entry, seconds, limits, python)` is a `with` block with a program of the operator's own, whose functions are called in the module `entry` by this interpreter ("": the engine's): it is confined as candidates are, by `limits`, sees no
-    task, no log and no network, and is gone when the block is left, or after `seconds`. Raises `SandboxError` where the limits grant what this machine cannot confine."""
+    `open_session(program, entry, seconds, limits, python)` is a `with` block with a program of the operator's own, whose functions are called in the module `entry` by the interpreter `python` ("": the engine's): it is confined as candidates are, by `limits`, sees no
+    task and no log, no network but what the limits grant, and is gone when the block is left, or after `seconds`. Raises `SandboxError` where the limits grant what this machine cannot confine."""
 
     task: Task
     history: History
@@ -233,7 +233,7 @@ class Context:
     timed: bool = True
     derived: BoundedCache = field(default_factory=BoundedCache)
     evaluate: Callable[..., Evaluation] = no_evaluation
-    open_session: OpenSession = no_session
+    open_session: SessionOpener = no_session
 
 
 class Operator(Protocol):

@@ -19,7 +19,7 @@ from evolve.engine.metering import Answered, MeteredModels
 from evolve.engine.previews import PreviewEnded, Previews
 from evolve.engine.proposals import Draft, Proposer, Screening, Work, proposal_origin
 from evolve.evaluation import Job, encode_job
-from evolve.protocols import Context, Executor, OpenSession, no_session
+from evolve.protocols import Context, Executor, SessionOpener, no_session
 from evolve.types import (
     REJUDGED,
     Asked,
@@ -198,7 +198,7 @@ class Dispatcher:
         members: Members,
         screening: Screening,
         pays_for_child: Callable[[int], bool],
-        open_session: OpenSession = no_session,
+        open_session: SessionOpener = no_session,
     ) -> None:
         self._campaign = campaign
         self._pays_for_child = pays_for_child

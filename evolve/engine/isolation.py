@@ -13,7 +13,7 @@ from pathlib import Path
 from evolve.campaign import Campaign
 from evolve.evaluation.spawner import check_python
 from evolve.plugins import Plugins
-from evolve.protocols import OpenSession
+from evolve.protocols import SessionOpener
 from evolve.sandbox.box import Box
 from evolve.sandbox.machine.offer import NOT_MORE, choose_means, describe_causes, describe_means
 from evolve.sandbox.machine.probe import probe
@@ -91,7 +91,7 @@ def confine_campaign(
     return found
 
 
-def make_opener(means: Means, hidden: Sequence[str]) -> OpenSession:
+def make_opener(means: Means, hidden: Sequence[str]) -> SessionOpener:
     """Returns what opens sessions, each in a box of its own that these means confine, from which the paths `hidden` are not seen."""
 
     @contextmanager

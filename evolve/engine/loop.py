@@ -25,7 +25,7 @@ from evolve.engine.recorder import Recorder
 from evolve.engine.scheduler import BudgetWatch, Scheduler
 from evolve.engine.steering import INTERVAL, Requests
 from evolve.engine.trackers import Watch
-from evolve.protocols import Executor, OpenSession, no_session
+from evolve.protocols import Executor, SessionOpener, no_session
 from evolve.types import (
     Asked,
     Description,
@@ -71,7 +71,7 @@ def run(
     watch: Watch,
     members: Members = NOBODY,
     only: Sequence[Asked] | None = None,
-    open_session: OpenSession = no_session,
+    open_session: SessionOpener = no_session,
 ) -> Ending:
     """Runs until the budget is spent, nothing new is proposed, or the first interrupt; raises on what makes going on useless. `members` are
     the campaign's models, and `open_session` is what operators open sessions with. With `only`, runs these steps, which are in the log, and what the archive then needs to know of its best."""
@@ -100,7 +100,7 @@ class Run:
     """Decisions of one run of a campaign: how what has ended settles, and when the run ends. Main thread."""
 
     def __init__(
-        self, campaign: Campaign, executor: Executor, members: Members, open_session: OpenSession = no_session
+        self, campaign: Campaign, executor: Executor, members: Members, open_session: SessionOpener = no_session
     ) -> None:
         self.campaign = campaign
         self._settings = campaign.settings

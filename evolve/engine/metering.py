@@ -69,10 +69,11 @@ class Answered:
 
 
 class StepCalls:
-    """Calls of one step in their order; `known` are those that the log has."""
+    """Calls of one step in their order; `known` are those that the log has. `matches`: any call is answered by one with an equal request alone."""
 
-    def __init__(self, step: int, known: Mapping[int, Call]) -> None:
+    def __init__(self, step: int, known: Mapping[int, Call], *, matches: bool = False) -> None:
         self.step = step
+        self._matches = matches
         self._known = dict(sorted(known.items()))
         self._next = max(known, default=-1) + 1
 
@@ -80,7 +81,8 @@ class StepCalls:
         """Takes the next call for a purpose with its index, if the log has it. The questions that screen a child depend on what else was proposed until
         then: there, only the same words are answered."""
         for index, call in self._known.items():
-            if call.purpose == purpose and (purpose not in _SCREENING or call.request == request):
+            in_order = not self._matches and purpose not in _SCREENING
+            if call.purpose == purpose and (in_order or call.request == request):
                 return index, self._known.pop(index)
         return None
 
@@ -115,7 +117,8 @@ class MeteredModels:
         """Returns the function by which a step's operator gets a model for a purpose."""
         assert isinstance(asked.action, Propose), "only a proposal calls models"
         step, proposer = self._state.steps.get(asked.step), asked.action.selection.model
-        calls = StepCalls(asked.step, {} if step is None else dict(step.replies))
+        entry = self._campaign.plugins.operators[asked.action.selection.operator].entry
+        calls = StepCalls(asked.step, {} if step is None else dict(step.replies), matches=entry.matches_requests)
 
         def find_caller(purpose: str) -> Caller:
             member = self._members.find(purpose, proposer)

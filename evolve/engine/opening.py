@@ -16,7 +16,7 @@ from evolve.engine.members import NOBODY, Members
 from evolve.engine.trackers import TrackerThread, Watch, make_trackers, track
 from evolve.hookspecs import ExecutorRequest
 from evolve.plugins import Plugins
-from evolve.protocols import Executor, OpenSession
+from evolve.protocols import Executor, SessionOpener
 from evolve.sandbox.means import Means
 from evolve.types import Asked, EvolveError, Level, SandboxError, Task
 
@@ -72,7 +72,7 @@ class OpenRun:
     confinement: Confinement
     models: Members
     trackers: tuple[TrackerThread, ...]
-    open_session: OpenSession
+    open_session: SessionOpener
 
     def search(self, watch: Watch) -> Ending:
         """Runs the campaign until its budget is spent, it is exhausted, or a person stops it. Raises `EvolveError` that names the log, which is kept."""

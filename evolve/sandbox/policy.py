@@ -100,7 +100,7 @@ def jail_for(
 def _check_without_namespaces(grants: Grants) -> None:
     """Refuses grants that need a slot's own network and file tree."""
     if grants.network == "loopback":
-        raise SandboxError(f"the task grants its candidates the network `loopback`, and here {_NETWORKLESS}")
+        raise SandboxError(f"a program is granted the network `loopback`, and here {_NETWORKLESS}")
     if grants.shm != Grants().shm:
         raise SandboxError(
             "the task grants its candidates shared memory (`shm`), and here the machine's own /dev/shm is closed to them. "

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.random import Generator
 
 from evolve.archive import Archive, ArchiveSettings
-from evolve.protocols import Context, OpenSession, no_model, no_session
+from evolve.protocols import Context, SessionOpener, no_model, no_session
 from evolve.types import (
     FAILURES,
     REJUDGED,
@@ -355,7 +355,7 @@ def rehearsed_step(
     traits: Traits | None = None,
     model: ScriptedModel | None = None,
     evaluate: "Callable[..., Evaluation] | None" = None,
-    open_session: OpenSession = no_session,
+    open_session: SessionOpener = no_session,
 ) -> tuple[Selection, Context]:
     """Returns the selection and the context of an operator in a campaign that has nothing but `program`, and what its traits ask for: the same program with an empty line more
     as another parent, or `program` as a failure that was made of such a one. `evaluate` answers `Context.evaluate`; without it

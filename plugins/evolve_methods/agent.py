@@ -9,7 +9,6 @@ answered from the log when the step runs again; and there `python3 evaluate.py` 
 
 *Not faithful:* one agent without roles, whose memory is the engine's: state of the search, ideas, lessons and lineage stand in its task. Tool calls of the protocol are refused; samples of one prompt are 1."""
 
-import json
 import re
 import sys
 from collections.abc import Mapping, Sequence
@@ -19,131 +18,111 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
-
 from evolve import SessionFailed
+from evolve.edits import matches
 from evolve.hookspecs import OperatorEntry, PresetEntry
 from evolve.prompts import quote_inline
-from evolve.protocols import Caller, Context
+from evolve.protocols import Caller, ConfinedProgram, Context
 from evolve.sandbox.output import readable
 from evolve.types import (
-    PROPOSE,
     Child,
     EditError,
-    Evaluation,
     Grants,
     Limits,
-    Message,
     ModelError,
     ModelGone,
-    Outcome,
     PluginError,
     Program,
-    Prompt,
-    Reply,
-    Section,
     Selection,
     Unaffordable,
 )
-from evolve_methods.agent_relay import NOT_STARTED
+from evolve_methods.agent_chat import (
+    Answer,
+    Unreadable,
+    format_evaluation,
+    format_models,
+    format_reply,
+    read_prompt,
+    refuse,
+)
+from evolve_methods.agent_settings import LEAST, LONGEST, AgentSettings
 from evolve_methods.asking import SEARCH, Asker, AskingSettings, Request, make_request
 
+PURPOSE = "agent"
+"""Of an agent's calls, which are answered from the log where they are the same."""
 TASK, CLIENT, IDEA = "TASK.md", "evaluate.py", "IDEA.txt"
 AGENT = "../agent.py"
 """Beside the folder, so that it is no file of the program's."""
 _PLACES = re.compile(r"\{(?:task|python|agent)\}")
 _OWN = (TASK, CLIENT, IDEA)
-_JSON, _STREAM = "application/json", "text/event-stream"
-_LONGEST_TURN = 3600
-_CHANGED = "the agent has changed what stands between it and the engine"
 _MARGIN = 30.0
-"""Seconds that a box has beyond its agent's, to start it and to hand its files over."""
-_ROLES = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant"}
-
-
-class AgentSettings(BaseModel):
-    """Settings of `agent`."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    argv: tuple[str, ...] = Field(default=("{python}", "{agent}", "{task}"), min_length=1)
-    """The command. `{task}` in it is the name of the file with the task, `{python}` the interpreter, and `{agent}` a small agent that comes with evolve."""
-    python: str = ""
-    """Interpreter of the environment in which the agent is installed; empty: the engine's."""
-    seconds: float = Field(default=1200.0, gt=0.0, le=_LONGEST_TURN)
-    """Time for one proposal, evaluations and calls included."""
-    calls: int = Field(default=50, ge=1)
-    """Calls of the model for one proposal at most."""
-    evaluations: int = Field(default=10, ge=0)
-    """Evaluations for one proposal at most."""
-    read: tuple[str, ...] = ()
-    """Files and folders that the agent may read beside those of the system and of its Python; nothing there is executed."""
-    memory: int = Field(default=4 << 30, ge=64 << 20)
-    """Bytes of address space of each process."""
-    variables: Mapping[str, str] = Field(default_factory=dict)
-    """Variables of its environment, beside `OPENAI_BASE_URL`, `OPENAI_API_KEY` and `EVOLVE_URL`."""
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """Answer to a request of the agent's."""
-
-    status: int
-    text: str
-    kind: str = _JSON
+"""Seconds that a box has beyond its agent's, and in which it must answer."""
+_FAILURES, _REQUESTS = 3, 10_000
+"""Calls in a row that fail, after which no other is made in a turn; and requests of any kind."""
+_CHANGED = "the agent has changed what stands between it and the engine"
 
 
 @dataclass(slots=True)
 class Turn:
-    """One proposal of the agent: what it asked, and the programs that it had evaluated, with their fitness."""
+    """One proposal of the agent, which ends at `until`, a time of `monotonic`: what it asked, and the programs that it had evaluated, with their fitness; -inf for those without one."""
 
     settings: AgentSettings
     context: Context
     caller: Caller
     parent: Program
+    until: float
+    requests: int = 0
     calls: int = 0
+    failures: int = 0
     evaluations: int = 0
     found: dict[Program, float] = field(default_factory=dict)
     unpaid: Unaffordable | None = None
 
-    def answer(self, path: str, body: str) -> Answer:
+    def answer(self, path: str, body: str, files: Mapping[str, str]) -> Answer:
         """Answers one request. Raises `ModelGone` and `EditError` where the step is over."""
-        match path.partition("?")[0].rstrip("/"):
+        self.requests += 1
+        if self.requests > _REQUESTS or monotonic() > self.until:
+            return refuse(429, "the time of this task is up. Try: hand in what you have")
+        match path:
             case "/evaluate":
-                return self._evaluate(body)
+                return self._evaluate(files)
             case "/v1/chat/completions":
                 return self._complete(body)
             case "/v1/models":
-                return Answer(
-                    200, json.dumps({"object": "list", "data": [{"id": self.caller.name, "object": "model"}]})
-                )
-        return _refuse(404, f"there is no {path!r} here. Try: /v1/chat/completions, or /evaluate")
+                return format_models(self.caller.name)
+        return refuse(404, f"there is no {path[:100]!r} here. Try: /v1/chat/completions, or /evaluate")
 
     def read_program(self, files: Mapping[str, str]) -> Program:
-        """Returns the program that a folder holds: the parent's files, and new ones where the task allows some."""
-        new = (
-            {} if not self.context.task.new_files else {path: text for path, text in files.items() if path not in _OWN}
-        )
-        return Program({path: files.get(path, text) for path, text in self.parent.files.items()} | new)
+        """Returns the program that a folder holds: the parent's files, and new ones that the task allows."""
+        kept = {path: files.get(path, text) for path, text in self.parent.files.items()}
+        patterns = self.context.task.new_files
+        new = {path: text for path, text in files.items() if any(matches(path, pattern) for pattern in patterns)}
+        return Program({**new, **kept})
 
-    def _evaluate(self, body: str) -> Answer:
+    def list_missing(self, files: Mapping[str, str]) -> Sequence[str]:
+        """Returns the program's files that a folder lacks, or has in a form that was left out."""
+        return [path for path in self.parent.files if path not in files]
+
+    def _evaluate(self, files: Mapping[str, str]) -> Answer:
+        if missing := self.list_missing(files):
+            return refuse(400, f"{missing[0]} is gone, too large, or no text. Try: write it again")
         if self.evaluations >= self.settings.evaluations:
-            return _refuse(429, f"the {self.evaluations} evaluations of this task are used. Try: hand in what you have")
+            return refuse(429, f"the {self.evaluations} evaluations of this task are used. Try: hand in what you have")
         self.evaluations += 1
-        program = self.read_program(_read_files(body))
+        program = self.read_program(files)
         found = self.context.evaluate(program)
-        if found.fitness is not None:
-            self.found[program] = found.fitness
-        return Answer(200, json.dumps(_describe(found, self.context), indent=1))
+        self.found[program] = -inf if found.fitness is None else found.fitness
+        return format_evaluation(found, self.context)
 
     def _complete(self, body: str) -> Answer:
         if self.calls >= self.settings.calls:
-            return _refuse(429, f"the {self.calls} calls of this task are used. Try: hand in what you have")
+            return refuse(429, f"the {self.calls} calls of this task are used. Try: hand in what you have")
+        if self.failures >= _FAILURES:
+            return refuse(429, f"the last {self.failures} calls failed. Try: hand in what you have")
         try:
-            told = json.loads(body)
-            prompt = self._read_prompt(told)
-        except (ValueError, TypeError, AttributeError, KeyError) as error:
-            return _refuse(400, f"this is no request for a chat completion: {error}")
+            prompt, streams = read_prompt(body, self.caller)
+        except Unreadable as error:
+            return refuse(400, str(error))
         self.calls += 1
         try:
             reply = self.caller.complete(prompt)[0]
@@ -151,27 +130,28 @@ class Turn:
             raise
         except Unaffordable as error:
             self.unpaid = error
-            return _refuse(429, f"the budget is spent: {error}. Hand in what you have")
+            return refuse(429, f"the budget is spent: {error}. Hand in what you have")
         except ModelError as error:
-            return _refuse(502, str(error))
-        return _format_reply(reply, self.caller.name, self.calls, streams=bool(told.get("stream")))
+            self.failures += 1
+            return refuse(502, str(error))
+        self.failures = 0
+        return format_reply(reply, self.caller.name, self.calls, streams=streams)
 
-    def _read_prompt(self, told: Mapping[str, Any]) -> Prompt:
-        if told.get("tools") or told.get("functions"):
-            raise ValueError("tools are not supported, only text")
-        messages = tuple(
-            Message(_ROLES[one["role"]], (Section("agent", _read_content(one["content"])),))  # type: ignore[arg-type]
-            for one in told["messages"]
-        )
-        wanted = told.get("max_completion_tokens") or told.get("max_tokens") or inf
-        answer = int(min(wanted, self.caller.max_tokens, self.caller.context_tokens // 2))
-        temperature = told.get("temperature")
-        prompt = Prompt(messages, None if temperature is None else float(temperature), max_tokens=answer)
-        if not messages or prompt.estimated_tokens + answer > self.caller.context_tokens:
-            raise ValueError(
-                f"context_length_exceeded: {prompt.estimated_tokens} tokens and {answer} for the answer, of {self.caller.context_tokens}"
-            )
-        return prompt
+    def choose(self, last: Program, *, failed: bool) -> Program | None:
+        """Returns the program to hand in: the last one, or a better one that was evaluated; of an agent that failed the best that it evaluated."""
+        found = {each: fitness for each, fitness in self.found.items() if each != self.parent and fitness > -inf}
+        if last != self.parent and not failed and last not in self.found:
+            return last
+        return max(found, key=lambda program: found[program], default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """End of an agent: why it failed, empty where it did not; what it printed, and the files that it left."""
+
+    failure: str
+    printed: str = ""
+    files: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,78 +162,113 @@ class AgentOperator:
 
     def propose(self, selection: Selection, context: Context) -> Sequence[Child]:
         """Returns one child. Raises `EditError` where there is no other program than the parent, `PluginError` where the command cannot be started, and what the model's calls raise."""
-        caller = context.model(PROPOSE)
+        caller = context.model(PURPOSE)
         parent = context.history.program_id(selection.parents[0])
         assert parent is not None, "a prompt is about a program"
-        turn = Turn(self.settings, context, caller, context.history.program(parent))
+        seconds = min(self.settings.seconds, context.deadline - monotonic() - 2 * _MARGIN)
+        if seconds < LEAST:
+            raise EditError("no time is left for an agent")
+        turn = Turn(self.settings, context, caller, context.history.program(parent), monotonic() + seconds)
+        files = self._write_files(turn, selection)
         try:
-            code, late, printed, files, left_out = self._work(turn, self._write_files(turn, selection))
-            failure = "its time was up" if late else f"it ended with exit code {code}" if code else ""
-        except SessionFailed as error:
-            failure, printed, files, left_out = str(error), "", {}, ()
-        last = turn.read_program(files)
-        told = {"calls": turn.calls, "evaluations": turn.evaluations, "failure": failure[:300]}
-        idea = readable(files.get(IDEA, ""))[:400].strip()
-        program = _choose(turn, last, failed=bool(failure))
-        if program is None and turn.unpaid is not None:
+            ending = self._work(turn, files, seconds)
+        except (SessionFailed, EditError) as error:
+            if context.cancelled.is_set():
+                raise EditError("the agent was ended with the run") from error
+            ending = Ending(str(error)[:500])
+        return [self._hand_in(turn, ending)]
+
+    def _hand_in(self, turn: Turn, ending: Ending) -> Child:
+        missing = turn.list_missing(ending.files) if not ending.failure else ()
+        failure = ending.failure or (f"{', '.join(missing)} is gone, too large, or no text" if missing else "")
+        last = turn.read_program(ending.files)
+        program = turn.choose(last, failed=bool(failure))
+        if program is not None:
+            idea = readable(ending.files.get(IDEA, ""))[:400].strip()
+            told = {"calls": turn.calls, "evaluations": turn.evaluations, "failure": failure}
+            return Child(program, idea, extras={"agent": told})
+        if turn.unpaid is not None:
             # It goes on with a larger budget, where its calls are not paid again.
             raise turn.unpaid
-        if program is None:
-            lost = [path for path in left_out if path in turn.parent.files]
-            words = f"{', '.join(lost)} is too large or no text; " if lost else ""
-            words += f"{failure or 'it changed nothing'}, after {turn.calls} calls and {turn.evaluations} evaluations"
-            raise EditError(
-                f"the agent brings no program: {words}. Its last words: {quote_inline(printed[-300:], 300) or 'none'}"
-            )
-        return [Child(program, idea, extras={"agent": told})]
+        why = failure or (
+            "what it hands in failed when it was evaluated" if last in turn.found else "it changed nothing"
+        )
+        words = quote_inline(ending.printed[-300:], 300) or "none"
+        raise EditError(
+            f"the agent brings no program: {why}, after {turn.calls} calls and {turn.evaluations} evaluations. Its last words: {words}"
+        )
 
     def _write_files(self, turn: Turn, selection: Selection) -> Mapping[str, str]:
         """Returns the files of the agent's folder."""
-        taken = [path for path in _OWN if path in turn.parent.files]
+        files = {**turn.context.task.context, **turn.parent.files}
+        taken = [path for path in _OWN if path in files]
         if taken:
             raise EditError(f"the program has a file {taken[0]}, and so has the agent's folder")
+        if not all(text.isascii() or _is_text(text) for text in files.values()):
+            raise EditError("the program has a file that is no text in UTF-8")
         prompt = Asker(AskingSettings()).build(_request(self.settings), selection, turn.context, turn.caller, {})
         task = "\n\n".join(message.text for message in prompt.messages)
         own = {TASK: f"{task}\n", CLIENT: _read("agent_evaluate.py"), AGENT: _read("agent_shell.py")}
-        return {**turn.parent.files, **own}
+        return {**files, **own}
 
-    def _work(self, turn: Turn, files: Mapping[str, str]) -> tuple[int, bool, str, Mapping[str, str], Sequence[str]]:
-        """Runs the command to its end: its exit code, whether its time was up, what it printed, its files, and the paths of those that were left out."""
-        settings, left = self.settings, turn.context.deadline - monotonic() - 2 * _MARGIN
-        seconds = min(settings.seconds, left)
+    def _work(self, turn: Turn, files: Mapping[str, str], seconds: float) -> Ending:
+        """Runs the command to its end."""
+        settings = self.settings
+        if missing := settings.find_missing():
+            raise PluginError(f"there is no {missing}, which operators.settings.agent names. Try: correct it")
         grants = Grants(execute=True, network="loopback", read=settings.read)
         limits = Limits(memory=settings.memory, scratch=256 << 20, tasks=128, descriptors=512, grants=grants)
         relay = Program({"relay.py": _read("agent_relay.py")})
-        variables = {
-            "OPENAI_BASE_URL": "{url}/v1",
-            "OPENAI_API_KEY": "none",
-            "EVOLVE_URL": "{url}",
-            **settings.variables,
-        }
-        python = settings.python or sys.executable
-        places = {"{task}": TASK, "{python}": python, "{agent}": AGENT}
+        own = {"OPENAI_BASE_URL": "{url}/v1", "OPENAI_API_KEY": "none", "EVOLVE_URL": "{url}"}
+        places = {"{task}": TASK, "{python}": settings.python or sys.executable, "{agent}": AGENT}
         argv = [_PLACES.sub(lambda found: places[found[0]], word) for word in settings.argv]
+        told = [
+            argv,
+            dict(files),
+            [*turn.parent.files, IDEA],
+            bool(turn.context.task.new_files),
+            {**own, **settings.variables},
+            seconds,
+        ]
         with turn.context.open_session(relay, "relay", seconds + _MARGIN, limits, settings.python) as session:
-            told = session.call("begin", argv, dict(files), variables, seconds)
-            while True:
-                if turn.context.cancelled.is_set():
-                    raise EditError("the agent was ended with the run")
-                match told:
-                    case ["works"]:
-                        told = session.call("wait")
-                    case ["asked", str(path), str(body)]:
-                        answer = turn.answer(path, body)
-                        told = session.call("go_on", answer.status, answer.kind, answer.text)
-                    case ["ended", int(code), bool(late), str(printed), dict(found), list(left_out)]:
-                        if code == NOT_STARTED:
-                            raise PluginError(
-                                f"the agent {argv[0]!r} cannot be started in its box: {readable(printed)[:200]}. "
-                                "Try: check operators.settings.agent.argv; an agent in Python begins with {python}, and operators.settings.agent.python names its environment"
-                            )
-                        texts = {path: text for path, text in found.items() if isinstance(text, str)}
-                        return code, late, readable(printed), texts, [str(path) for path in left_out]
-                    case _:
-                        raise EditError(_CHANGED)
+            return _converse(turn, session, session.call("begin", *told, seconds=_MARGIN))
+
+
+def _converse(turn: Turn, session: ConfinedProgram, told: object) -> Ending:
+    """Answers what the agent asks until it ends."""
+    match told:
+        case ["not started", str(why)]:
+            raise PluginError(
+                f"the agent {turn.settings.argv[0]!r} cannot be started in its box: {readable(why)[:200]}. Try: check operators.settings.agent.argv; an agent in "
+                "Python begins with {python}, and operators.settings.agent.python names its environment"
+            )
+    while not turn.context.cancelled.is_set():
+        match told:
+            case ["works"]:
+                # A box that says so at once must not keep the engine busy.
+                turn.context.cancelled.wait(0.1)
+                told = session.call("wait", seconds=_MARGIN)
+            case ["asked", str(path), str(body), dict(files), list()]:
+                answer = turn.answer(path, body, _keep_texts(files))
+                told = session.call("go_on", answer.status, answer.kind, answer.text, seconds=_MARGIN)
+            case ["ended", int(code), bool(late), str(printed), dict(files), list()]:
+                failure = "its time was up" if late else f"it ended with exit code {code}" if code else ""
+                return Ending(failure, readable(printed), _keep_texts(files))
+            case _:
+                raise EditError(_CHANGED)
+    raise EditError("the agent was ended with the run")
+
+
+def _keep_texts(files: Mapping[Any, Any]) -> Mapping[str, str]:
+    return {path: text for path, text in files.items() if isinstance(path, str) and isinstance(text, str)}
+
+
+def _is_text(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _read(name: str) -> str:
@@ -289,76 +304,15 @@ def _request(settings: AgentSettings) -> Request:
     )
 
 
-def _choose(turn: Turn, last: Program, *, failed: bool) -> Program | None:
-    """Returns the program to hand in: the last one, or a better one that was evaluated; of an agent that failed the best that it evaluated."""
-    found = {program: fitness for program, fitness in turn.found.items() if program.id != turn.parent.id}
-    if last.id != turn.parent.id and not failed and last not in found:
-        return last
-    return max(found, key=lambda program: found[program], default=None)
-
-
-def _describe(found: Evaluation, context: Context) -> dict[str, Any]:
-    told = context.task.fitness
-    larger = "larger" if told.direction == "max" else "smaller"
-    score = None if found.fitness is None else told.shown(found.fitness)
-    fields: dict[str, Any] = {
-        "outcome": str(found.outcome),
-        told.name: score,
-        "better": f"{larger} is better",
-        "feedback": found.feedback,
-    }
-    if found.outcome is Outcome.OK:
-        fields |= {
-            "metrics": dict(found.metrics),
-            "cases": {name: told.shown(value) for name, value in found.cases.items()},
-        }
-    return {name: value for name, value in fields.items() if value not in ("", {})}
-
-
-def _read_files(body: str) -> Mapping[str, str]:
-    try:
-        files = json.loads(body)
-    except ValueError:
-        raise EditError(_CHANGED) from None
-    if not isinstance(files, dict) or not all(isinstance(text, str) for text in files.values()):
-        raise EditError(_CHANGED)
-    return files
-
-
-def _read_content(content: object) -> str:
-    if isinstance(content, str):
-        return content
-    if isinstance(content, list) and all(isinstance(part, dict) and part.get("type") == "text" for part in content):
-        return "\n".join(str(part["text"]) for part in content)
-    raise ValueError("a message's content is neither a text nor parts of text")
-
-
-def _refuse(status: int, why: str) -> Answer:
-    return Answer(status, json.dumps({"error": {"message": why, "type": "evolve"}}))
-
-
-def _format_reply(reply: Reply, model: str, number: int, *, streams: bool) -> Answer:
-    """Returns a reply in the form of the protocol; one that is streamed comes in one piece."""
-    finish = "length" if reply.finish == "length" else "stop"
-    head = {"id": f"call-{number}", "created": 0, "model": model}
-    usage = {"prompt_tokens": reply.usage.prompt_tokens, "completion_tokens": reply.usage.completion_tokens}
-    usage["total_tokens"] = usage["prompt_tokens"] + usage["completion_tokens"]
-    said = {"role": "assistant", "content": reply.text}
-    if not streams:
-        choice = {"index": 0, "message": said, "finish_reason": finish}
-        return Answer(200, json.dumps({**head, "object": "chat.completion", "choices": [choice], "usage": usage}))
-    choice = {"index": 0, "delta": said, "finish_reason": finish}
-    chunk = json.dumps({**head, "object": "chat.completion.chunk", "choices": [choice], "usage": usage})
-    return Answer(200, f"data: {chunk}\n\ndata: [DONE]\n\n", _STREAM)
-
-
 ENTRIES = (
     OperatorEntry(
         "agent",
         lambda settings: AgentOperator(AgentSettings(**settings)),
         AgentSettings,
         needs_model=True,
-        seconds=_LONGEST_TURN + 4 * _MARGIN,
+        purposes=(PURPOSE,),
+        matches_requests=True,
+        seconds=LONGEST + 4 * _MARGIN,
     ),
     PresetEntry(
         "agent",

@@ -1,11 +1,14 @@
 """An agent's turn: what it asks and is answered, and which program it hands in. The box is a script that asks; `test_methods_agent_boxed.py` has real ones."""
 
 import json
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from evolve import SessionFailed
 from evolve.sandbox.status import Status
@@ -22,8 +25,7 @@ from evolve.types import (
     Program,
     Unaffordable,
 )
-from evolve_methods.agent import AGENT, CLIENT, IDEA, TASK, AgentOperator, AgentSettings
-from evolve_methods.agent_relay import NOT_STARTED
+from evolve_methods.agent import AGENT, CLIENT, IDEA, TASK, AgentOperator, AgentSettings, Turn
 
 PARENT = Program({"seed.py": "x = 1\n"})
 COMPLETE, EVALUATE = "/v1/chat/completions", "/evaluate"
@@ -49,9 +51,10 @@ class ScriptedBox:
         yield self
 
     def call(self, function: str, /, *arguments: Any, seconds: float | None = None, **keywords: Any) -> Any:
+        assert seconds == 30.0, "a box that does not answer is not waited for"
         if function == "begin":
             self.begun = list(arguments)
-            return ["works"]
+            return self.end.get("begun", ["works"])
         if function == "wait":
             assert not arguments
         else:
@@ -59,7 +62,9 @@ class ScriptedBox:
             self.answers.append((status, kind, json.loads(text) if kind == "application/json" else text))
         if self.asks:
             path, body = self.asks.pop(0)
-            return ["asked", path, body if isinstance(body, str) else json.dumps(body)]
+            if path == EVALUATE:
+                return ["asked", path, "", body, []]
+            return ["asked", path, body if isinstance(body, str) else json.dumps(body), {}, []]
         if failure := self.end.get("failure"):
             raise failure
         told = ["ended", self.end.get("code", 0), self.end.get("late", False), self.end.get("printed", "bye")]
@@ -88,13 +93,15 @@ def propose(
 
 
 def scores(program: Program, stage: str = "") -> Evaluation:
-    return Evaluation.ok(float(program.files["seed.py"].partition("=")[2]))
+    number = program.files["seed.py"].partition("=")[2].strip()
+    return Evaluation.ok(float(number)) if number else Evaluation.failed(Outcome.CRASHED, "SyntaxError")
 
 
 def test_its_folder_has_the_program_the_task_and_how_to_evaluate() -> None:
     box = ScriptedBox(files={"seed.py": "x = 2\n", IDEA: "  Two is more.\n"})
-    (child,) = propose(box, seconds=90, calls=7, evaluations=3, read=("/opt/agent",), variables={"MODE": "quiet"})
-    argv, files, variables, seconds = box.begun
+    (child,) = propose(box, seconds=90, calls=7, evaluations=3, read=("/usr/bin",), variables={"MODE": "quiet"})
+    argv, files, paths, has_more, variables, seconds = box.begun
+    assert (paths, has_more) == (["seed.py", IDEA], False)
     assert argv == ["agent", TASK]
     assert set(files) == {"seed.py", TASK, CLIENT, AGENT}
     assert "Find the best number." in files[TASK]
@@ -106,8 +113,8 @@ def test_its_folder_has_the_program_the_task_and_how_to_evaluate() -> None:
         "EVOLVE_URL": "{url}",
         "MODE": "quiet",
     }
-    assert seconds == 90
-    assert (box.limits.grants.network, box.limits.grants.read) == ("loopback", ("/opt/agent",))
+    assert seconds == pytest.approx(90)
+    assert (box.limits.grants.network, box.limits.grants.read) == ("loopback", ("/usr/bin",))
     assert child.program == Program({"seed.py": "x = 2\n"})
     assert child.thought == "Two is more."
 
@@ -141,7 +148,13 @@ def test_its_calls_are_calls_of_the_campaigns_model() -> None:
         (chat(tools=[{"type": "function"}]), 400, "tools are not supported"),
         (chat([{"type": "image_url"}]), 400, "neither a text nor parts of text"),
         (chat("word " * 600_000), 400, "context_length_exceeded"),
-        (chat(temperature="warm"), 400, "could not convert"),
+        (chat(temperature="warm"), 400, "no request"),
+        (chat(temperature=9), 400, "temperature is 9, wanted 0 to 2"),
+        ((COMPLETE, '{"messages": [], "temperature": NaN}'), 400, "temperature is nan"),
+        (chat(max_tokens=-1), 400, "max_tokens is -1"),
+        (chat(max_tokens=True), 400, "max_tokens is True"),
+        ((COMPLETE, '{"messages": [], "max_tokens": -Infinity}'), 400, "max_tokens is -inf"),
+        ((COMPLETE, "[" * 200_000), 400, "no request"),
         ((COMPLETE, {"messages": [{"role": "tool", "content": "x"}]}), 400, "tool"),
         ((COMPLETE, {"messages": []}), 400, "no request"),
         ((COMPLETE, "{"), 400, "no request"),
@@ -188,13 +201,23 @@ def test_an_evaluation_is_told_as_the_task_counts() -> None:
     [
         ([], "x = 2\n", {}, "x = 2\n"),
         (["x = 3\n"], "x = 2\n", {}, "x = 2\n"),
+        (["x = 3\n", "x =\n"], "x =\n", {}, "x = 3\n"),
         (["x = 3\n", "x = 2\n"], "x = 2\n", {}, "x = 3\n"),
         (["x = 3\n", "x = 2\n"], "x = 1\n", {}, "x = 3\n"),
         (["x = 3\n"], "x = 9\n", {"code": 1}, "x = 3\n"),
         (["x = 3\n"], "x = 9\n", {"late": True, "code": -9}, "x = 3\n"),
         (["x = 3\n"], "", {"failure": SessionFailed(Status.NO_RESULT, "it is gone")}, "x = 3\n"),
     ],
-    ids=["changed", "not evaluated", "better before", "took it back", "failed", "late", "killed its box"],
+    ids=[
+        "changed",
+        "not evaluated",
+        "known to fail",
+        "better before",
+        "took it back",
+        "failed",
+        "late",
+        "killed its box",
+    ],
 )
 def test_what_is_handed_in(evaluated: list[str], last: str, end: dict[str, Any], handed_in: str) -> None:
     box = ScriptedBox(*map(evaluate, evaluated), files={"seed.py": last}, **end)
@@ -212,10 +235,11 @@ def test_what_is_handed_in(evaluated: list[str], last: str, end: dict[str, Any],
         ),
         ({"files": {"seed.py": "x = 2\n"}, "code": 3}, "it ended with exit code 3"),
         ({"files": {"seed.py": "x = 2\n"}, "late": True}, "its time was up"),
-        ({"left_out": ["seed.py", "core"]}, "seed.py is too large or no text; it changed nothing"),
+        ({"files": {"other.py": "x = 2\n"}}, "seed.py is gone, too large, or no text"),
         ({"failure": SessionFailed(Status.MEMORY_LIMIT, "it used too much memory")}, "it used too much memory"),
         ({"told": ["ended", "zero"]}, "has changed what stands between it and the engine"),
         ({"told": 7}, "has changed what stands between it and the engine"),
+        ({"begun": ["asked", EVALUATE, "", [], []]}, "has changed what stands between it and the engine"),
     ],
 )
 def test_an_agent_that_brings_nothing_says_why(end: dict[str, Any], why: str) -> None:
@@ -224,16 +248,67 @@ def test_an_agent_that_brings_nothing_says_why(end: dict[str, Any], why: str) ->
     assert why in str(raised.value)
 
 
-@pytest.mark.parametrize("body", ["{", "[]", '{"seed.py": 7}'])
-def test_files_that_are_none_end_the_turn(body: str) -> None:
-    with pytest.raises(EditError, match="has changed what stands between"):
-        propose(ScriptedBox((EVALUATE, body)))
+@pytest.mark.parametrize("files", [{}, {"seed.py": 7}, {"other.py": "x = 2"}])
+def test_what_lacks_a_file_of_the_program_is_not_evaluated(files: dict[str, Any]) -> None:
+    box = ScriptedBox((EVALUATE, files), files={"seed.py": "x = 2\n"})
+    (child,) = propose(box)
+    assert box.answers[0][0] == 400
+    assert "seed.py is gone, too large, or no text" in box.answers[0][2]["error"]["message"]
+    assert child.extras["agent"]["evaluations"] == 0
 
 
-def test_a_call_that_failed_is_told_and_a_model_that_is_gone_ends_the_turn() -> None:
-    box = ScriptedBox(chat(), files={"seed.py": "x = 2\n"})
-    propose(box, model=ScriptedModel(ModelError("busy")))
-    assert box.answers[0][0] == 502
+def test_new_files_are_kept_where_the_task_allows_them() -> None:
+    """Notes and caches of the agent's are none; the task's context lies in the folder."""
+    files = {"seed.py": "x = 2\n", "more.py": "y = 1\n", "notes.md": "none", ".agent.log": "none", IDEA: "More."}
+    box = ScriptedBox(files=files)
+    selection, context = rehearsed_step(PARENT, model=ScriptedModel(), open_session=box.open)
+    task = replace(context.task, new_files=("*.py",), context={"data.txt": "1 2 3"})
+    (child,) = AgentOperator(AgentSettings()).propose(selection, replace(context, task=task))
+    assert child.program == Program({"seed.py": "x = 2\n", "more.py": "y = 1\n"})
+    _, written, paths, has_more, *_ = box.begun
+    assert (written["data.txt"], paths, has_more) == ("1 2 3", ["seed.py", IDEA], True)
+
+
+def test_without_time_for_it_no_agent_is_started() -> None:
+    box = ScriptedBox()
+    selection, context = rehearsed_step(PARENT, model=ScriptedModel(), open_session=box.open)
+    with pytest.raises(EditError, match="no time is left"):
+        AgentOperator(AgentSettings()).propose(selection, replace(context, deadline=time.monotonic() + 65))
+    assert box.begun == []
+
+
+def test_what_an_agent_asks_when_its_time_is_up_is_refused() -> None:
+    model = ScriptedModel("unheard")
+    turn = Turn(AgentSettings(), rehearsed_step(PARENT)[1], model.caller("agent"), PARENT, until=time.monotonic() - 1)
+    assert turn.answer(COMPLETE, json.dumps(chat()[1]), {}).status == 429
+    assert turn.answer(EVALUATE, "", {"seed.py": "x = 2"}).status == 429
+    assert model.heard == []
+
+
+@pytest.mark.parametrize(
+    ("settings", "why"),
+    [
+        ({"read": ("here",)}, "'here' is no absolute path"),
+        ({"python": "venv/bin/python"}, "no absolute path"),
+        ({"variables": {"A=B": "x"}}, "'A=B' is no variable"),
+        ({"variables": {"A": "\0"}}, "'A' is no variable"),
+        ({"argv": ()}, "at least 1 item"),
+        ({"seconds": 5}, "greater than or equal to 10"),
+    ],
+)
+def test_settings_that_nothing_can_be_started_with_are_refused(settings: dict[str, Any], why: str) -> None:
+    with pytest.raises(ValidationError, match=why):
+        AgentSettings(**settings)
+
+
+def test_calls_that_fail_are_told_and_after_three_no_other_is_made() -> None:
+    """Else an agent could have the campaign give its model up."""
+    box = ScriptedBox(*[chat()] * 5, files={"seed.py": "x = 2\n"})
+    propose(box, model=ScriptedModel(ModelError("busy"), ModelError("busy"), ModelError("busy"), "unheard"))
+    assert [status for status, *_ in box.answers] == [502, 502, 502, 429, 429]
+
+
+def test_a_model_that_is_gone_ends_the_turn() -> None:
     with pytest.raises(ModelGone):
         propose(ScriptedBox(chat()), model=ScriptedModel(ModelGone("no key")))
 
@@ -260,7 +335,9 @@ def test_a_command_that_cannot_be_started_is_a_fault_of_the_settings() -> None:
     with pytest.raises(
         PluginError, match=r"cannot be started in its box: no such file\. Try: check operators\.settings\.agent\.argv"
     ):
-        propose(ScriptedBox(code=NOT_STARTED, printed="no such file"))
+        propose(ScriptedBox(begun=["not started", "no such file"]))
+    with pytest.raises(PluginError, match="there is no /nowhere, which operators"):
+        propose(ScriptedBox(), read=("/nowhere",))
 
 
 def test_a_program_with_a_file_of_its_folder_is_refused() -> None:

@@ -3,7 +3,7 @@
 import os
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from evolve.engine.isolation import make_opener
 from evolve.sandbox.machine.probe import probe
 from evolve.testing import ScriptedModel, rehearsed_step
 from evolve.types import Child, EditError, Evaluation, Program
+from evolve_methods import agent
 from evolve_methods.agent import AgentOperator, AgentSettings
 
 MEANS = probe().means
@@ -35,21 +36,32 @@ found = subprocess.run([sys.executable, "evaluate.py"], capture_output=True, tex
 assert json.loads(found.stdout)["fitness"] == 7.0
 open("IDEA.txt", "w").write("Seven.")
 """
+
+
+@pytest.fixture(autouse=True)
+def short(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Turns may be short, and a box that does not answer is given up soon."""
+    monkeypatch.setattr(agent, "LEAST", 0.0)
+    monkeypatch.setattr(agent, "_MARGIN", 6.0)
+
+
 CHANGES = "open('seed.py', 'w').write('x = 2')\n"
-
-
-def propose(script: str, seconds: float = 30.0, answers: tuple[str, ...] = ("x = 7\n",)) -> Child:
-    open_session = make_opener(MEANS, ())
-    program = Program({"seed.py": "x = 1\n"})
-    model = ScriptedModel(*answers)
-    selection, context = rehearsed_step(program, model=model, evaluate=scores, open_session=open_session)
-    agent = AgentOperator(AgentSettings(argv=("python3", "-c", script), seconds=seconds, memory=1 << 30))
-    (child,) = agent.propose(selection, context)
-    return child
 
 
 def scores(program: Program, stage: str = "") -> Evaluation:
     return Evaluation.ok(float(program.files["seed.py"].partition("=")[2]))
+
+
+def propose(script: str, seconds: float = 30.0, evaluate: Callable[..., Evaluation] = scores) -> Child:
+    selection, context = rehearsed_step(
+        Program({"seed.py": "x = 1\n"}),
+        model=ScriptedModel("x = 7\n"),
+        evaluate=evaluate,
+        open_session=make_opener(MEANS, ()),
+    )
+    settings = AgentSettings(argv=("python3", "-c", script), memory=1 << 30).model_copy(update={"seconds": seconds})
+    (child,) = AgentOperator(settings).propose(selection, context)
+    return child
 
 
 def test_an_agent_asks_the_model_evaluates_and_hands_in() -> None:
@@ -134,23 +146,57 @@ assert os.environ["OPENAI_API_KEY"] == "none" and "EVOLVE_TEST_KEY" not in os.en
     [
         ("import time\nwhile True:\n    time.sleep(1)", "its time was up"),
         ("print('I know no better')", "it changed nothing, .* Its last words: “I know no better”"),
-        ("open('seed.py', 'w').write('#' * 50_000_000)", r"exit code|seed\.py is too large"),
-        ("open('seed.py', 'w').write('#' * 2_000_000)", r"seed\.py is too large or no text"),
+        ("open('seed.py', 'w').write('#' * 50_000_000)", r"exit code|seed\.py is gone, too large"),
+        ("open('seed.py', 'w').write('#' * 2_000_000)", r"seed\.py is gone, too large, or no text"),
         ("import os, signal\nos.kill(os.getppid(), signal.SIGKILL)", "ended by signal 9|instead of answering"),
         ("import sys\nwhile True:\n    print('more' * 1000)", "its time was up"),
         (
             "import os\nos.symlink('/etc/passwd', 'new')\nos.remove('seed.py')\nos.symlink('/etc/passwd', 'seed.py')",
-            r"seed\.py is too large",
+            r"seed\.py is gone, too large",
         ),
+        ("import os, signal\nos.kill(os.getppid(), signal.SIGSTOP)", "did not answer in time"),
         ("raise ValueError('no idea')", "exit code 1, .*no idea"),
     ],
-    ids=["never ends", "no change", "50 MB", "2 MB", "kills its box", "prints for ever", "links", "fails"],
+    ids=[
+        "never ends",
+        "no change",
+        "50 MB",
+        "2 MB",
+        "kills its box",
+        "prints for ever",
+        "links",
+        "stops its box",
+        "fails",
+    ],
 )
 def test_one_that_does_not_behave_is_one_clear_refusal(script: str, why: str) -> None:
     began = time.monotonic()
     with pytest.raises(EditError, match=f"(?s)the agent brings no program: .*({why})"):
         propose(script, seconds=3.0)
     assert time.monotonic() - began < 30
+
+
+def test_evaluations_that_it_asked_for_before_its_end_are_not_begun_after_it() -> None:
+    """They would be paid, and nobody would hear of them."""
+    script = f"""
+import os, threading, time, urllib.request
+def ask():
+    urllib.request.urlopen(os.environ["EVOLVE_URL"] + "/evaluate", b"").read()
+{CHANGES}
+for _ in range(5):
+    threading.Thread(target=ask, daemon=True).start()
+time.sleep(0.7)
+os._exit(0)
+"""
+    asked = []
+
+    def slow(program: Program, stage: str = "") -> Evaluation:
+        asked.append(program)
+        time.sleep(1.5)
+        return Evaluation.ok(2.0)
+
+    assert propose(script, evaluate=slow).program == Program({"seed.py": "x = 2"})
+    assert len(asked) <= 2
 
 
 def test_what_it_started_ends_with_it() -> None:
