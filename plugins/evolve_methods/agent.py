@@ -37,8 +37,8 @@ from evolve.types import (
     Unaffordable,
 )
 from evolve_methods.agent_chat import (
-    Answer,
-    Unreadable,
+    ChatAnswer,
+    UnreadableRequest,
     format_evaluation,
     format_models,
     format_reply,
@@ -78,7 +78,7 @@ class Turn:
     found: dict[Program, float] = field(default_factory=dict)
     unpaid: Unaffordable | None = None
 
-    def answer(self, path: str, body: str, files: Mapping[str, str]) -> Answer:
+    def answer(self, path: str, body: str, files: Mapping[str, str]) -> ChatAnswer:
         """Answers one request. Raises `ModelGone` and `EditError` where the step is over."""
         self.requests += 1
         if self.requests > _REQUESTS or monotonic() > self.until:
@@ -103,7 +103,7 @@ class Turn:
         """Returns the program's files that a folder lacks, or has in a form that was left out."""
         return [path for path in self.parent.files if path not in files]
 
-    def _evaluate(self, files: Mapping[str, str]) -> Answer:
+    def _evaluate(self, files: Mapping[str, str]) -> ChatAnswer:
         if missing := self.list_missing(files):
             return refuse(400, f"{missing[0]} is gone, too large, or no text. Try: write it again")
         if self.evaluations >= self.settings.evaluations:
@@ -114,14 +114,14 @@ class Turn:
         self.found[program] = -inf if found.fitness is None else found.fitness
         return format_evaluation(found, self.context)
 
-    def _complete(self, body: str) -> Answer:
+    def _complete(self, body: str) -> ChatAnswer:
         if self.calls >= self.settings.calls:
             return refuse(429, f"the {self.calls} calls of this task are used. Try: hand in what you have")
         if self.failures >= _FAILURES:
             return refuse(429, f"the last {self.failures} calls failed. Try: hand in what you have")
         try:
             prompt, streams = read_prompt(body, self.caller)
-        except Unreadable as error:
+        except UnreadableRequest as error:
             return refuse(400, str(error))
         self.calls += 1
         try:
@@ -146,7 +146,7 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
-class Ending:
+class AgentEnding:
     """End of an agent: why it failed, empty where it did not; what it printed, and the files that it left."""
 
     failure: str
@@ -175,10 +175,10 @@ class AgentOperator:
         except (SessionFailed, EditError) as error:
             if context.cancelled.is_set():
                 raise EditError("the agent was ended with the run") from error
-            ending = Ending(str(error)[:500])
+            ending = AgentEnding(str(error)[:500])
         return [self._hand_in(turn, ending)]
 
-    def _hand_in(self, turn: Turn, ending: Ending) -> Child:
+    def _hand_in(self, turn: Turn, ending: AgentEnding) -> Child:
         missing = turn.list_missing(ending.files) if not ending.failure else ()
         failure = ending.failure or (f"{', '.join(missing)} is gone, too large, or no text" if missing else "")
         last = turn.read_program(ending.files)
@@ -211,7 +211,7 @@ class AgentOperator:
         own = {TASK: f"{task}\n", CLIENT: _read("agent_evaluate.py"), AGENT: _read("agent_shell.py")}
         return {**files, **own}
 
-    def _work(self, turn: Turn, files: Mapping[str, str], seconds: float) -> Ending:
+    def _work(self, turn: Turn, files: Mapping[str, str], seconds: float) -> AgentEnding:
         """Runs the command to its end."""
         settings = self.settings
         if missing := settings.find_missing():
@@ -234,7 +234,7 @@ class AgentOperator:
             return _converse(turn, session, session.call("begin", *told, seconds=_MARGIN))
 
 
-def _converse(turn: Turn, session: ConfinedProgram, told: object) -> Ending:
+def _converse(turn: Turn, session: ConfinedProgram, told: object) -> AgentEnding:
     """Answers what the agent asks until it ends."""
     match told:
         case ["not started", str(why)]:
@@ -253,7 +253,7 @@ def _converse(turn: Turn, session: ConfinedProgram, told: object) -> Ending:
                 told = session.call("go_on", answer.status, answer.kind, answer.text, seconds=_MARGIN)
             case ["ended", int(code), bool(late), str(printed), dict(files), list()]:
                 failure = "its time was up" if late else f"it ended with exit code {code}" if code else ""
-                return Ending(failure, readable(printed), _keep_texts(files))
+                return AgentEnding(failure, readable(printed), _keep_texts(files))
             case _:
                 raise EditError(_CHANGED)
     raise EditError("the agent was ended with the run")

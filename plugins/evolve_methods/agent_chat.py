@@ -17,40 +17,40 @@ _HOTTEST = 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """Answer to a request."""
+class ChatAnswer:
+    """ChatAnswer to a request."""
 
     status: int
     text: str
     kind: str = JSON
 
 
-class Unreadable(Exception):
+class UnreadableRequest(Exception):
     """A request that cannot be answered; its words say why."""
 
 
-def refuse(status: int, why: str) -> Answer:
+def refuse(status: int, why: str) -> ChatAnswer:
     """Returns an error of the protocol."""
-    return Answer(status, json.dumps({"error": {"message": why, "type": "evolve"}}))
+    return ChatAnswer(status, json.dumps({"error": {"message": why, "type": "evolve"}}))
 
 
 def read_prompt(body: str, caller: Caller) -> tuple[Prompt, bool]:
-    """Returns the prompt of a request for a chat completion, and whether its answer is streamed. Raises `Unreadable`."""
+    """Returns the prompt of a request for a chat completion, and whether its answer is streamed. Raises `UnreadableRequest`."""
     try:
         told = json.loads(body)
         if told.get("tools") or told.get("functions"):
-            raise Unreadable("tools are not supported, only text")
+            raise UnreadableRequest("tools are not supported, only text")
         messages = tuple(
             Message(_ROLES[one["role"]], (Section("agent", _read_content(one["content"])),)) for one in told["messages"]
         )
         prompt = Prompt(messages, _read_temperature(told), max_tokens=_read_length(told, caller))
     except (ValueError, TypeError, AttributeError, KeyError, RecursionError, OverflowError) as error:
-        raise Unreadable(f"this is no request for a chat completion: {error}") from None
+        raise UnreadableRequest(f"this is no request for a chat completion: {error}") from None
     if not messages:
-        raise Unreadable("this is no request for a chat completion: it has no messages")
+        raise UnreadableRequest("this is no request for a chat completion: it has no messages")
     needed = prompt.estimated_tokens + prompt.max_tokens
     if needed > caller.context_tokens:
-        raise Unreadable(f"context_length_exceeded: {needed} tokens with the answer, of {caller.context_tokens}")
+        raise UnreadableRequest(f"context_length_exceeded: {needed} tokens with the answer, of {caller.context_tokens}")
     return prompt, bool(told.get("stream"))
 
 
@@ -79,7 +79,7 @@ def _read_content(content: object) -> str:
     raise ValueError("a message's content is neither a text nor parts of text")
 
 
-def format_reply(reply: Reply, model: str, number: int, *, streams: bool) -> Answer:
+def format_reply(reply: Reply, model: str, number: int, *, streams: bool) -> ChatAnswer:
     """Returns a reply in the form of the protocol; one that is streamed comes in one piece."""
     finish = "length" if reply.finish == "length" else "stop"
     head = {"id": f"call-{number}", "created": 0, "model": model}
@@ -88,18 +88,18 @@ def format_reply(reply: Reply, model: str, number: int, *, streams: bool) -> Ans
     said = {"role": "assistant", "content": reply.text}
     if not streams:
         choice = {"index": 0, "message": said, "finish_reason": finish}
-        return Answer(200, json.dumps({**head, "object": "chat.completion", "choices": [choice], "usage": usage}))
+        return ChatAnswer(200, json.dumps({**head, "object": "chat.completion", "choices": [choice], "usage": usage}))
     choice = {"index": 0, "delta": said, "finish_reason": finish}
     chunk = json.dumps({**head, "object": "chat.completion.chunk", "choices": [choice], "usage": usage})
-    return Answer(200, f"data: {chunk}\n\ndata: [DONE]\n\n", STREAM)
+    return ChatAnswer(200, f"data: {chunk}\n\ndata: [DONE]\n\n", STREAM)
 
 
-def format_models(model: str) -> Answer:
+def format_models(model: str) -> ChatAnswer:
     """Returns the list of models, which is the campaign's one."""
-    return Answer(200, json.dumps({"object": "list", "data": [{"id": model, "object": "model"}]}))
+    return ChatAnswer(200, json.dumps({"object": "list", "data": [{"id": model, "object": "model"}]}))
 
 
-def format_evaluation(found: Evaluation, context: Context) -> Answer:
+def format_evaluation(found: Evaluation, context: Context) -> ChatAnswer:
     """Returns what an evaluation found, with scores as the task counts them."""
     told = context.task.fitness
     larger = "larger" if told.direction == "max" else "smaller"
@@ -109,4 +109,6 @@ def format_evaluation(found: Evaluation, context: Context) -> Answer:
     if found.outcome is Outcome.OK:
         cases = {name: told.shown(value) for name, value in found.cases.items()}
         fields |= {"metrics": dict(found.metrics), "cases": cases}
-    return Answer(200, json.dumps({name: value for name, value in fields.items() if value not in ("", {})}, indent=1))
+    return ChatAnswer(
+        200, json.dumps({name: value for name, value in fields.items() if value not in ("", {})}, indent=1)
+    )
