@@ -12,20 +12,20 @@ import urllib.request
 from pathlib import Path
 from typing import Any
 
-RULES = """You improve a program in a folder, by commands of a shell. Each of your answers is a short thought, and one command in a fence:
+_SECONDS = 300
+"""Time for a command."""
+RULES = f"""You improve a program in a folder, by commands of a shell. Each of your answers is a short thought, and one command in a fence:
 
 ```sh
 python3 evaluate.py
 ```
 
-The command runs in the folder, and what it prints comes back to you. Write a file with a here document (`cat > NAME <<'END'`). A command may have many lines. Nobody else reads your answers, so be brief.
+The command runs in the folder, and what it prints comes back to you. Write a file with a here document (`cat > NAME <<'END'`). A command may have many lines. It is ended after {_SECONDS} seconds: start what takes longer in the background, with its output in a file, and look at it later. Only this folder can be written. Nobody else reads your answers, so be brief.
 
 When the folder holds what you propose, answer without a fence, and with the last line DONE."""
 _COMMAND = re.compile(r"^(`{3,})(?:sh|bash|shell)?[ \t]*\n(.*?)^\1[ \t]*$", re.DOTALL | re.MULTILINE)
 _SHOWN = 6000
 """Characters of what a command prints that are shown, of its beginning and of its end."""
-_SECONDS = 300
-"""Time for a command."""
 _LOST = 3
 """Answers without a command and without DONE, after which the agent ends."""
 
