@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -40,22 +41,25 @@ def ask(messages: list[dict[str, str]]) -> str:
 
 
 def run(command: str) -> str:
-    """Returns what a command prints, and how it ended."""
-    try:
-        ended = subprocess.run(
-            ["/bin/sh", "-c", command],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            timeout=_SECONDS,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        return f"(it was ended after {_SECONDS} s)"
-    text = ended.stdout.decode("utf-8", "replace")
+    """Returns what a command prints, and how it ended. What it leaves in the background is not waited for."""
+    with tempfile.TemporaryFile() as printed:
+        try:
+            ended = subprocess.run(
+                ["/bin/sh", "-c", command],
+                stdin=subprocess.DEVNULL,
+                stdout=printed,
+                stderr=subprocess.STDOUT,
+                timeout=_SECONDS,
+                check=False,
+            )
+            how = f"exit code {ended.returncode}"
+        except subprocess.TimeoutExpired:
+            how = f"it was ended after {_SECONDS} s"
+        printed.seek(0)
+        text = printed.read().decode("utf-8", "replace")
     if len(text) > 2 * _SHOWN:
         text = f"{text[:_SHOWN]}\n(... {len(text) - 2 * _SHOWN} characters ...)\n{text[-_SHOWN:]}"
-    return f"{text}\n(exit code {ended.returncode})"
+    return f"{text}\n({how})"
 
 
 def main(task: str) -> None:

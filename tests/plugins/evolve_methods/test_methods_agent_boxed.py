@@ -77,7 +77,7 @@ def test_the_small_agent_carries_commands_out_until_it_is_done() -> None:
         "I look first.\n\n```sh\nls; cat seed.py\n```",
         "What a nice folder.",
         "```sh\ncat > seed.py <<'EOF'\nx = 7\nEOF\npython3 evaluate.py\n```",
-        "```bash\necho Seven. > IDEA.txt; yes | head -c 20000; exit 3\n```",
+        "```bash\nsleep 60 &\necho Seven. > IDEA.txt; yes | head -c 20000; exit 3\n```",
         "It is as good as I can make it.\n\nDONE",
     )
     model = ScriptedModel(*answers)
