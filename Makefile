@@ -15,6 +15,7 @@ WEB_STAMP := $(VENV)/.web-installed
 # Tests run in so many processes at once, each file in one of them.
 JOBS ?= 2
 PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadfile
+QUICK := -m "not slow and not gpu and not server and not browser"
 
 .DEFAULT_GOAL := help
 .PHONY: help demo demo-recording test test-others test-slow test-all test-server test-web adversarial redteam check coverage bench gpu-check wheel clean
@@ -94,10 +95,10 @@ check: $(STAMP)  ## format, lint, types, layers, and all quick tests, integratio
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(PYTEST) -q -W error -m "not slow and not gpu and not server and not browser"
+	$(PYTEST) -q -W error $(QUICK)
 
 coverage: $(STAMP)  ## the quick tests with branch coverage, of which at least 90 % is wanted
-	$(PYTEST) -q -m "not slow and not gpu and not server and not browser" --cov --cov-report=term
+	$(PYTEST) -q $(QUICK) --cov --cov-report=term
 
 bench: $(STAMP)  ## the figures of speed and size, as tables
 	$(BIN)/python benchmarks/startup.py

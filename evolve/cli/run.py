@@ -25,7 +25,7 @@ from evolve.log import writer
 from evolve.plugins import Plugins, load
 from evolve.report import RecordLine
 from evolve.run_options import RunOptions, plan_more, plan_new
-from evolve.task import find, list_bundled, place_of_bundled
+from evolve.task import find, is_bundled, is_name, list_bundled
 from evolve.types import EvolveError
 
 _SLOW_SECONDS = 1.0
@@ -105,7 +105,7 @@ def open_request(options: RunOptions, home: Path | None = None, *, readonly: boo
     home, plugins, devices = home or workspace(), load(), grant_devices(options.devices)
     if options.resume is None:
         request = plan_new(options, plugins, home, devices)
-        print_hidden_task(request.settings.task)
+        print_hidden_task(request)
         yield request if readonly else replace_failed(request, named=options.name is not None)
         return
     with Campaign.open(options.resume or None, plugins, home, readonly=readonly) as campaign:
@@ -116,10 +116,12 @@ def open_request(options: RunOptions, home: Path | None = None, *, readonly: boo
         yield request
 
 
-def print_hidden_task(reference: str) -> None:
+def print_hidden_task(request: RunRequest) -> None:
     """Notes on stderr that a task of the current folder has the name of a bundled one, and is taken in its place."""
-    if reference in list_bundled() and (taken := find(reference)) != find(place_of_bundled(reference)):
-        say(f"evolve: note: the task {reference} is the one in {taken}, not the bundled one of this name", err=True)
+    name = request.settings.task
+    # The bundled tasks are listed last: a run of one of them, or of a path, does not look through their folders.
+    if is_name(name) and not is_bundled(Path(request.task.folder)) and name in list_bundled():
+        say(f"evolve: note: the task {name} is the one in {find(name)}, not the bundled one of this name", err=True)
 
 
 def print_changed_versions(campaign: Campaign) -> None:

@@ -204,7 +204,7 @@ class AgentOperator:
         taken = [path for path in _OWN if path in files]
         if taken:
             raise EditError(f"the program has a file {taken[0]}, and so has the agent's folder")
-        if not all(text.isascii() or _is_text(text) for text in files.values()):
+        if not all(_is_text(text) for text in files.values()):
             raise EditError("the program has a file that is no text in UTF-8")
         prompt = Asker(AskingSettings()).build(_request(self.settings), selection, turn.context, turn.caller, {})
         task = "\n\n".join(message.text for message in prompt.messages)
@@ -248,10 +248,10 @@ def _converse(turn: Turn, session: ConfinedProgram, told: object) -> AgentEnding
                 # A box that says so at once must not keep the engine busy.
                 turn.context.cancelled.wait(0.1)
                 told = session.call("wait", seconds=_MARGIN)
-            case ["asked", str(path), str(body), dict(files), list()]:
+            case ["asked", str(path), str(body), dict(files)]:
                 answer = turn.answer(path, body, _keep_texts(files))
                 told = session.call("go_on", answer.status, answer.kind, answer.text, seconds=_MARGIN)
-            case ["ended", int(code), bool(late), str(printed), dict(files), list()]:
+            case ["ended", int(code), bool(late), str(printed), dict(files)]:
                 failure = "its time was up" if late else f"it ended with exit code {code}" if code else ""
                 return AgentEnding(failure, readable(printed), _keep_texts(files))
             case _:

@@ -19,8 +19,6 @@ _TAIL = 16_000
 """Bytes of what the agent printed that are kept, from its end."""
 _LARGEST, _MOST = 256 << 10, 1 << 20
 """Bytes of one file, and of all files together, that are handed over; as JSON they may be six times as many."""
-_NAMED = 50
-"""Paths of files that were left out that are told."""
 _LOOK_SECONDS = 1.0
 """Seconds after which the engine is told that the agent works on."""
 Answer = tuple[int, str, str]
@@ -41,8 +39,8 @@ class Relay:
     def ask(self, path: str, body: str) -> Answer:
         """Hands a request on, and waits for its answer; one to evaluate has the files as they are now."""
         answer: queue.Queue[Answer] = queue.Queue(1)
-        files, left_out = self.collect() if path == EVALUATE else ({}, [])
-        self._told.put((["asked", path, body, files, left_out], answer))
+        files = self.collect() if path == EVALUATE else {}
+        self._told.put((["asked", path, body, files], answer))
         return answer.get()
 
     def answer(self, answer: Answer) -> None:
@@ -50,13 +48,13 @@ class Relay:
         self._waiting.put(answer)
 
     def wait(self) -> list[Any]:
-        """Returns the next request, `["asked", path, body, files, paths that were left out]`, the agent's end, `["ended", exit code, whether its time was up,
-        what it printed, files, paths that were left out]`, or after a second without either `["works"]`."""
+        """Returns the next request, `["asked", path, body, files]`, the agent's end, `["ended", exit code, whether its time was up, what it printed, files]`,
+        or after a second without either `["works"]`."""
         try:
             told, self._waiting = self._told.get(timeout=_LOOK_SECONDS)
         except queue.Empty:
             return ["works"]
-        return [*told, *self.collect()] if told[0] == "ended" else told
+        return [*told, self.collect()] if told[0] == "ended" else told
 
     def watch(self, agent: "subprocess.Popen[bytes]", seconds: float) -> None:
         """Waits for the end of the agent, and ends it when its time is up. What it has asked and nobody has answered is dropped."""
@@ -78,21 +76,18 @@ class Relay:
                 self._told.get_nowait()
         self._told.put((["ended", code, late, bytes(printed).decode("utf-8", "replace")], queue.Queue()))
 
-    def collect(self) -> tuple[dict[str, str], list[str]]:
-        """Returns texts of files by their paths, those of the program first, and the paths of those that are too large, no text, links, or gone."""
+    def collect(self) -> dict[str, str]:
+        """Returns texts of files by their paths, those of the program first, without those that are too large, no text, links, or gone."""
         found: dict[str, str] = {}
-        left_out, total = [], 0
+        total = 0
         for path in (*self._paths, *(_list_others(self._paths) if self._has_more else ())):
             file = Path(FOLDER, path)
-            try:
+            with contextlib.suppress(OSError, ValueError):
                 size = _MOST if file.is_symlink() or not file.is_file() else file.stat().st_size
-                if size > _LARGEST or total + size > _MOST:
-                    raise ValueError
-                found[path] = file.read_bytes().decode("utf-8")
-                total += size
-            except (OSError, ValueError):
-                left_out.append(path)
-        return found, left_out[:_NAMED]
+                if size <= _LARGEST and total + size <= _MOST:
+                    found[path] = file.read_bytes().decode("utf-8")
+                    total += size
+        return found
 
 
 def _list_others(known: Sequence[str]) -> Iterator[str]:

@@ -63,12 +63,12 @@ class ScriptedBox:
         if self.asks:
             path, body = self.asks.pop(0)
             if path == EVALUATE:
-                return ["asked", path, "", body, []]
-            return ["asked", path, body if isinstance(body, str) else json.dumps(body), {}, []]
+                return ["asked", path, "", body]
+            return ["asked", path, body if isinstance(body, str) else json.dumps(body), {}]
         if failure := self.end.get("failure"):
             raise failure
         told = ["ended", self.end.get("code", 0), self.end.get("late", False), self.end.get("printed", "bye")]
-        return self.end.get("told") or [*told, self.files, self.end.get("left_out", [])]
+        return self.end.get("told") or [*told, self.files]
 
 
 def chat(text: Any = "what now?", **more: object) -> tuple[str, object]:
@@ -239,7 +239,7 @@ def test_what_is_handed_in(evaluated: list[str], last: str, end: dict[str, Any],
         ({"failure": SessionFailed(Status.MEMORY_LIMIT, "it used too much memory")}, "it used too much memory"),
         ({"told": ["ended", "zero"]}, "has changed what stands between it and the engine"),
         ({"told": 7}, "has changed what stands between it and the engine"),
-        ({"begun": ["asked", EVALUATE, "", [], []]}, "has changed what stands between it and the engine"),
+        ({"begun": ["asked", EVALUATE, "", []]}, "has changed what stands between it and the engine"),
     ],
 )
 def test_an_agent_that_brings_nothing_says_why(end: dict[str, Any], why: str) -> None:
