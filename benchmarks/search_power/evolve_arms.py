@@ -44,8 +44,11 @@ def settings_of(arm: str, task: Path, args: argparse.Namespace) -> dict[str, Any
         "task": str(task),
         "seed": args.seed,
         "budget": f"{args.calls}calls",
-        "operators": {"names": list(OPERATORS[arm])},
     }
+    if args.preset is not None:
+        settings["preset"] = args.preset
+    else:
+        settings["operators"] = {"names": list(OPERATORS[arm])}
     if arm == "best_of_n":
         # Each answer counts for itself: none is dropped because it is near to another one.
         settings |= {"strategy": {"name": "best_of_n"}, "novelty": {"distance": 0.0}}

@@ -102,6 +102,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--openevolve", type=Path, help="a Python with OpenEvolve, for openevolve")
     parser.add_argument("--deterministic", action="store_true", help="one step at a time")
     parser.add_argument("--set", dest="assignments", action="append", default=[], help="a setting, as of `evolve run`")
+    parser.add_argument("--preset", help="a published method in the place of the default strategy, as of `evolve run`")
     parser.add_argument("--as", dest="label", help="what the arm is called with other settings")
     args = parser.parse_args()
     if (args.box is None) == (args.model is None):
@@ -114,7 +115,9 @@ def parse() -> argparse.Namespace:
         parser.error("the arm openevolve is answered through --box alone. Try: --box FOLDER")
     if bool(args.assignments) != (args.label is not None) or (args.assignments and args.arm == "openevolve"):
         parser.error("--set makes another arm of evolve, which wants a name. Try: --set KEY=VALUE --as without_it")
-    args.label = args.label or args.arm
+    if args.preset is not None and args.arm != "default":
+        parser.error("--preset takes the place of the default's strategy. Try: default --preset NAME")
+    args.label = args.label or args.preset or args.arm
     return replace_paths(args)
 
 
