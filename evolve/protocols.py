@@ -176,8 +176,8 @@ def no_model(purpose: str) -> Caller:
 
 
 def no_evaluation(program: Program, stage: str = "") -> Evaluation:
-    """Raises `ConfigError`, where nothing can be evaluated."""
-    raise ConfigError(
+    """Raises `MissingPartError`, where nothing can be evaluated."""
+    raise MissingPartError(
         "an operator evaluates a program, and nothing here can. Try: run it in a campaign, or in a rehearsal of `evolve.testing`"
     )
 

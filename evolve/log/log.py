@@ -185,6 +185,8 @@ class Log(LogReader):
 
     def put_texts(self, texts: Mapping[TextId, str]) -> None:
         """Stores those of `texts`, each under its id, that are not stored; inside a transaction."""
+        if not texts:
+            return
         writer, names = self._writing(), list(texts)
         marks = ", ".join("?" * len(names))
         known = {name for (name,) in writer.execute(f"SELECT id FROM texts WHERE id IN ({marks})", names)}

@@ -53,14 +53,21 @@ def scores(program: Program, stage: str = "") -> Evaluation:
 
 
 def propose(script: str, seconds: float = 30.0, evaluate: Callable[..., Evaluation] = scores) -> Child:
-    selection, context = rehearsed_step(
-        Program({"seed.py": "x = 1\n"}),
-        model=ScriptedModel("x = 7\n"),
-        evaluate=evaluate,
-        open_session=make_opener(MEANS, ()),
-    )
-    settings = AgentSettings(argv=("python3", "-c", script), memory=1 << 30).model_copy(update={"seconds": seconds})
-    (child,) = AgentOperator(settings).propose(selection, context)
+    """The child of an agent that is a script."""
+    settings = AgentSettings(argv=("python3", "-c", script), memory=1 << 30)
+    return propose_by(ScriptedModel("x = 7\n"), settings.model_copy(update={"seconds": seconds}), evaluate)
+
+
+def propose_by(
+    model: ScriptedModel,
+    settings: AgentSettings | None = None,
+    evaluate: Callable[..., Evaluation] = scores,
+) -> Child:
+    """The child of an agent that asks a model; without settings, of the small agent that comes along."""
+    seed = Program({"seed.py": "x = 1\n"})
+    opener = make_opener(MEANS, ())
+    selection, context = rehearsed_step(seed, model=model, evaluate=evaluate, open_session=opener)
+    (child,) = AgentOperator(settings or AgentSettings(seconds=30.0)).propose(selection, context)
     return child
 
 
@@ -93,14 +100,6 @@ def test_the_small_agent_carries_commands_out_until_it_is_done() -> None:
     assert told[4].endswith("(exit code 3)")
     with pytest.raises(EditError, match="it changed nothing, after 2 calls"):
         propose_by(ScriptedModel("```sh\nls\n```"))
-
-
-def propose_by(model: ScriptedModel) -> Child:
-    selection, context = rehearsed_step(
-        Program({"seed.py": "x = 1\n"}), model=model, evaluate=scores, open_session=make_opener(MEANS, ())
-    )
-    (child,) = AgentOperator(AgentSettings(seconds=30.0)).propose(selection, context)
-    return child
 
 
 @pytest.fixture
