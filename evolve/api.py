@@ -227,8 +227,10 @@ class _Extraction:
         try:
             text = textwrap.dedent(inspect.getsource(function))
             tree = ast.parse(text)
-        except (OSError, SyntaxError) as error:
-            raise TaskError(f"the source of {function.__name__!r} is not known. Try: give it as a text") from error
+        except (OSError, SyntaxError):
+            raise TaskError(
+                f"the source of {function.__name__!r} is not known. Try: define it in a file, or give its source as a text"
+            ) from None
         for name in sorted({node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} - self._seen):
             if name in function.__globals__:
                 self._seen.add(name)

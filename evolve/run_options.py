@@ -170,8 +170,9 @@ def _check_something_is_left(budget: Budget, campaign: Campaign) -> None:
     progress = campaign.progress
     left = budget.seconds_left(progress, now)
     if budget.spent(progress, best_confirmed(campaign), now) or (left is not None and left < _LEAST_SECONDS):
+        but = f", but for {left:.1f} s" if left else ""
         raise ConfigError(
-            f"the budget of campaign {campaign.name!r} is spent, {budget}: {progress.programs:,} programs in "
+            f"the budget of campaign {campaign.name!r} is spent{but}, {budget}: {progress.programs:,} programs in "
             f"{progress.seconds:.0f} s. Try: give a larger one; --budget is the campaign's total over all its runs"
         )
 

@@ -1,7 +1,8 @@
 """Budgets: what ends a campaign, as values and as a person writes them. `a | b` ends with the first one that is spent.
 
 A budget is a pure function of what was spent, of the best confirmed fitness and of the time that it is given: it reads no clock and keeps
-no state. A resource is one row of `RESOURCES`, and how it is written is rows of `UNITS`. Only what treats a resource specially names it
+no state. A resource is a name in `Resource` and one row of `RESOURCES`, and how it is written is rows of `UNITS`; what it counts is a field of `Progress`, which the folds of
+`evolve.campaign.folds` add up from the log. Only what treats a resource specially names it
 elsewhere: the scheduler, which never overshoots programs, the costs of the bandit, and what `evolve compare` may hold equal.
 
     Budget

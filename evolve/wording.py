@@ -24,10 +24,12 @@ from evolve.report.best import Kept, KeptLine, Ratio
 from evolve.report.best import kept as what_is_kept
 from evolve.sandbox.output import brief, one_line
 from evolve.stop import duration, spelled
-from evolve.types import Fitness, Outcome, Task, Trust
+from evolve.types import Fitness, Measure, Outcome, Task, Trust
 
 Facts = list[tuple[str, str]]
 """Labels and texts."""
+_FAULTS = 3
+"""Kinds of faults of an evaluator that are told."""
 _REASON = 200
 """Characters of why a call failed."""
 
@@ -244,7 +246,7 @@ def from_scratch(line: CaseScore, fitness: Fitness) -> str:
 
 def waiting(steps: int) -> str:
     """Formats a number of steps that were asked and have not settled."""
-    return f"{steps} step{'s wait' if steps > 1 else ' waits'} for the next run"
+    return f"{steps} begun step{'s go' if steps > 1 else ' goes'} on with --continue"
 
 
 def outcomes(counts: Mapping[str, int]) -> str:
@@ -300,7 +302,19 @@ def _failures(line: ModelFailures) -> str:
 def format_yields(campaign: Campaign, tally: report.Tally) -> Facts:
     """Returns how programs ended, and a line for each operator with what it brought."""
     operators = yields(tally.operators, tally.notes, report.lessons_learnt(campaign))
-    return [("outcomes", outcomes(tally.outcomes)), ("operators", operators)]
+    rows = [("outcomes", outcomes(tally.outcomes)), ("operators", operators)]
+    if tally.outcomes.get(Outcome.INTERNAL):
+        faults = [one for one in report.failures(campaign) if one.outcome == Outcome.INTERNAL]
+        rows[1:1] = [
+            (
+                "faults",
+                "\n".join(
+                    f"{one.count:,} of the evaluator, such as {campaign.name}/{one.examples[0]}: {one_line(one.message)[:_REASON]}"
+                    for one in faults[:_FAULTS]
+                ),
+            )
+        ]
+    return rows
 
 
 def format_left_out(left_out: Mapping[str, str]) -> Facts:
@@ -343,10 +357,15 @@ def format_money(money: float, gpu_seconds: float) -> list[str]:
 
 
 def format_waiting(campaign: Campaign) -> Facts:
-    """Returns how many calls are in flight, and how many wait for their turn; nothing where none does."""
+    """Returns how many calls are in flight, and how many wait for their turn; or, where nothing but measurements is under way, how many."""
     calls = report.pending_calls(campaign)
-    queued = f", {calls.queued:,} waiting" if calls.queued else ""
-    return [("calls", f"{counted(calls.in_flight, 'call')} in flight{queued}")] if calls.in_flight else []
+    if calls.in_flight:
+        queued = f", {calls.queued:,} waiting" if calls.queued else ""
+        return [("calls", f"{counted(calls.in_flight, 'call')} in flight{queued}")]
+    steps = campaign.state.open_steps()
+    if steps and all(isinstance(step.asked.action, Measure) for step in steps):
+        return [("measuring", f"{counted(len(steps), 'measurement')} under way")]
+    return []
 
 
 def format_paused(campaign: Campaign) -> Facts:

@@ -250,7 +250,7 @@ def test_a_tracker_that_there_is_not_is_found_before_anything_is_made(folder, ho
     ("words", "message"),
     [
         ({"budget": ("2programs",)}, "is spent, 2programs: 2 programs in 0 s. Try: give a larger one"),
-        ({"budget": ("1s",)}, "is spent, 1s"),
+        ({"budget": ("1s",)}, "is spent, but for 1.0 s, 1s"),
         ({"budget": ("-2s",)}, "not above zero"),
         ({"budget": ("5usd",)}, "no operator of this campaign spends money, got 5usd"),
         ({"workers": 0}, "'workers'"),

@@ -94,6 +94,12 @@ class Written:
         """The first record."""
         return self._settle(Origin("seed", 0), number_program(5), self._ok(fitness, **fields))
 
+    def failed_seed(self, outcome: Outcome, feedback: str) -> Settled:
+        """The first record, of a seed that its evaluator does not pass."""
+        with self.campaign.log.transaction():
+            text = self.campaign.log.put_text(feedback)
+        return self._settle(Origin("seed", 0), number_program(5), Evaluation.failed(outcome, text, isolation="reduced"))
+
     def proposal(
         self,
         fitness: float,

@@ -26,8 +26,8 @@ from evolve.types import (
 )
 from evolve.types.codec import encode
 
-_NO_RULE = ("task", "workers", "judges", "budget", "trackers")
-"""Settings that decide nothing about what a step does: where the task lies (its version stands beside), how many workers there are (`judges` in older logs), when the campaign
+_NO_RULE = ("task", "workers", "judges", "executor", "budget", "trackers")
+"""Settings that decide nothing about what a step does: where the task lies (its version stands beside), how many workers there are (`judges` in older logs) and where, when the campaign
 ends, and who is told of it."""
 
 _MEMBER = ("name", "weight", "max_tokens", "context_tokens")

@@ -70,6 +70,9 @@ class Columns:
         self.tokens = array("Q")
         self.money = array("d")
         """Sums over all calls of models at the moment when each settled."""
+        self.evaluations = array("Q")
+        self.cases_seen = array("Q")
+        """Evaluations, and cases that they looked at, up to each and with it."""
         self.operators: list[str] = []
         self.models: list[str] = []
         """One text for each name, however many records have it."""
@@ -103,6 +106,8 @@ class Columns:
         self.isolations.append(sys.intern(record.evaluation.isolation))
         self.trusts.append(record.evaluation.trust)
         self.calls.append(spent.calls)
+        self.evaluations.append(spent.evaluations)
+        self.cases_seen.append(spent.cases)
         self.tokens.append(spent.tokens)
         self.money.append(spent.money)
         self.operators.append(record.origin.operator)

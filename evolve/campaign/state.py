@@ -344,6 +344,7 @@ class State:
             self.evaluated.add(program)
 
     def _record(self, record: Record, insertion: Insertion) -> None:
+        self._spent = add_record(self._spent, record, len(self.task.cases))
         self.columns.append(record, insertion, self._spent)
         # Lessons about lessons would keep the model busy with itself.
         self.records_to_learn += not is_note(record.origin)
@@ -359,7 +360,6 @@ class State:
         ):
             self.seed_values.append(record.evaluation.fitness)
             self.noise_values.append(record.evaluation.fitness)
-        self._spent = add_record(self._spent, record, len(self.task.cases))
         if record.program is not None:
             self._note_evaluation(record.program, record)
         step = self.steps.get(record.origin.step)

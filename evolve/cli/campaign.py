@@ -85,8 +85,9 @@ def show_campaign(name: str | None, as_json: bool) -> None:
             emit(replace(page, paused=page.paused and writer(opened.log.path) is not None))
             return
         say(facts((label, text) for label, text in _format_overview(opened, page) if text))
-        say("\nsettings")
-        say("\n".join(f"  {key} = {value}" for key, value in flat(page.settings)))
+        changed = flat(opened.settings.model_dump(mode="json", exclude_defaults=True))
+        say("\nsettings that are not the defaults (--json has all)")
+        say("\n".join(f"  {key} = {value}" for key, value in changed))
 
 
 def _format_overview(opened: Campaign, page: report.Overview) -> list[tuple[str, str]]:

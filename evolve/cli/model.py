@@ -4,7 +4,7 @@ import dataclasses
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,7 +36,7 @@ from evolve.model_specs import parse_models, read_campaign_file
 from evolve.models.cassette import RecordedAnswer, add_answers
 from evolve.plugins import Plugins, guarded, load
 from evolve.report import CallLine, WholeCall, call_line, whole_call
-from evolve.types import Call, ConfigError, EvolveError, Replied, TextId, Usage
+from evolve.types import Call, ConfigError, EvolveError, RecordId, Replied, TextId, Usage
 
 SHOWN = 20
 _ERROR = 100
@@ -191,22 +191,31 @@ def list_calls(name: str | None, step: int | None, limit: int, cassette: Path | 
 
 
 def _replies(log: Log) -> Iterator[Replied]:
+    for _, replied in _numbered_replies(log):
+        yield replied
+
+
+def _numbered_replies(log: Log) -> Iterator[tuple[int, Replied]]:
+    """Yields the calls with the numbers of their events."""
     for stamped in log.events(only=Replied):
         assert isinstance(stamped.event, Replied), "only such events were asked for"
-        yield stamped.event
+        yield stamped.number, stamped.event
 
 
 def _list(log: Log, limit: int, *, as_json: bool) -> None:
-    lines = [call_line(replied) for replied in reversed(deque(_replies(log), limit or None))]
+    replies = deque(_numbered_replies(log), limit or None)
+    lines = [call_line(replied) for _, replied in reversed(replies)]
     if as_json:
         emit_all(lines)
     elif not lines:
         say(f"campaign {log.path.stem} has called no model")
     else:
-        say(table(("step", "call", "purpose", "model", "tokens", "cost", "took", "ended"), map(_to_row, lines)))
+        made = log.outcomes_by_step(since=replies[0][0])
+        headings = ("step", "call", "purpose", "model", "tokens", "cost", "took", "ended", "records of the step")
+        say(table(headings, (_to_row(line, made.get(line.step, ()) if line.step else ()) for line in lines)))
 
 
-def _to_row(line: CallLine) -> tuple[str, ...]:
+def _to_row(line: CallLine, made: Sequence[tuple[RecordId, str]]) -> tuple[str, ...]:
     end = f"error: {one_line(line.error)[:_ERROR]}" if line.error else line.finish or "-"
     return (
         str(line.step),
@@ -218,6 +227,7 @@ def _to_row(line: CallLine) -> tuple[str, ...]:
         # The log keeps no duration of a check.
         wording.seconds(line.seconds) if line.seconds else "-",
         f"{end} (failed requests: {wording.format_causes(line.retries)})" if line.retries else end,
+        ", ".join(f"{record} {outcome}" for record, outcome in made) or "-",
     )
 
 

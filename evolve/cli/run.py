@@ -51,7 +51,9 @@ _FAILED_BYTES = 1 << 20
 @click.option("--preset", metavar="NAME", help="Settings to begin with, such as a published method's.")
 @click.option("--name", help="Name of the new campaign.  [default: the task's, with a number]")
 @click.option(
-    "--budget", multiple=True, help="60s, 2h, 500programs, until=07:30, fitness=2.6; the first one spent ends it."
+    "--budget",
+    multiple=True,
+    help="60s, 2h, 500programs, 800evaluations, 4000cases, 100calls, 200000tokens, 5usd, 2gpuh, until=07:30, fitness=2.6; the first one spent ends it.",
 )
 @click.option("--seed", type=int, help="Seed of all random decisions.  [default: 0]")
 @click.option("--strategy", help="What decides what is tried next.  [default: islands]")

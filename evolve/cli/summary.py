@@ -16,7 +16,7 @@ from evolve.config import ModelSection
 from evolve.engine.loop import HASTY, Ending
 from evolve.engine.trackers import TrackerThread
 from evolve.stop import Amount, Budget, duration
-from evolve.types import FROM_SCRATCH, ConfigError, EvolveError, ModelError, Progress
+from evolve.types import FROM_SCRATCH, ConfigError, EvolveError, ModelError, Progress, SandboxError
 from evolve.types.errors import without_remedy
 
 _REASONS = {
@@ -83,7 +83,12 @@ def describe_end(campaign: Campaign, ending: Ending, trackers: Sequence[TrackerT
 
 
 def failure_of(campaign: Campaign, ending: Ending) -> EvolveError | None:
-    """Returns the error of a run that ended without one answer of a model, or because there was nothing to propose; None for another."""
+    """Returns the error of a run that ended while evaluations failed, without one answer of a model, or because there was nothing to propose; None for another."""
+    if ending.suspended and ending.reason == "budget":
+        name = campaign.name
+        what = f"campaign {name!r} ended while evaluations failed, and no program was to blame: nothing but the seed was evaluated"
+        remedy = f"`evolve campaign show {name}` tells the faults; mend what they name, and go on with --continue"
+        return SandboxError(f"{what}. Try: {remedy}. Its log is kept: {campaign.log.path}")
     unanswered, nothing = _without_answer(campaign, ending), _without_proposal(campaign, ending)
     return ModelError(unanswered) if unanswered else ConfigError(nothing) if nothing else None
 

@@ -3,6 +3,7 @@
 Only the main thread writes to the log, in one transaction per turn, and what a turn asked for is started after it is durable. So a killed
 engine loses nothing that was announced, and starts nothing twice under another name."""
 
+import logging
 import os
 import signal
 import threading
@@ -41,6 +42,7 @@ from evolve.types import (
     Unaffordable,
 )
 
+_log = logging.getLogger(__name__)
 Reason = Literal["budget", "interrupted", "stopped", "exhausted", "finished"]
 HASTY: frozenset[Reason | None] = frozenset({"interrupted", "stopped"})
 """Reasons to end at once: not even the best is measured any more."""
@@ -52,7 +54,7 @@ class Ending:
     """End of a run: its reason, `finished` where the run had certain steps to do and no others. `left` counts the steps that wait for the next run; `refusal` is
     why the last proposal was not evaluated, where that ended the run. `unpaid` names the call that the budget did not pay for, where that ended the run, and `wanted` is the progress
     with it. `answered` and `failed` count the run's calls of models, and `failure` is why the last of the failed ones did. `unusable` counts
-    the reasons for which no proposal of a model was evaluated, the most frequent first; empty where one was."""
+    the reasons for which no proposal of a model was evaluated, the most frequent first; empty where one was. `suspended`: at the end evaluations failed, and no program was to blame."""
 
     reason: Reason
     left: int
@@ -63,6 +65,7 @@ class Ending:
     failed: int = 0
     failure: str = ""
     unusable: Mapping[str, int] = field(default_factory=dict)
+    suspended: bool = False
 
 
 def run(
@@ -178,6 +181,10 @@ class Run:
         match done:
             case None:
                 self._drain("interrupted")
+                if self.dispatcher.is_working:
+                    _log.warning(
+                        "the run ends when what is being evaluated has ended; a second interrupt ends it at once"
+                    )
             case Answered() | PreviewEnded():
                 self._record_paid(done)
             case Proposed(asked, future) if self.dispatcher.take(done):
@@ -289,6 +296,7 @@ class Run:
             calls["failed"],
             self.recorder.call_error,
             self.recorder.unusable,
+            self._outage.is_suspected,
         )
 
 

@@ -225,7 +225,7 @@ class Recorder:
         report = decode_report(result)
         evaluation = report.evaluation
         internal = evaluation.outcome is Outcome.INTERNAL
-        if internal and may_retry(work.origin, work.tries):
+        if internal and report.retry and may_retry(work.origin, work.tries):
             yield replace(work, tries=work.tries + 1)
             return
         self._outage.record(work.origin, evaluation.outcome)

@@ -32,8 +32,8 @@ class LocalExecutor:
     grants its programs what this machine cannot give, and `SandboxError`.
 
     Futures end, and their callbacks run, on the thread named "evolve-executor" (a cancelled one's on the thread that cancels). A worker that has not answered `grace` seconds
-    after the limits of the whole cascade is killed. A worker that dies or is killed costs its job a second try, and then an
-    INTERNAL report."""
+    after the limits of the whole cascade is killed, and its job ends with an INTERNAL report. A worker that dies costs its job a second try, and then
+    an INTERNAL report."""
 
     def __init__(
         self,

@@ -57,11 +57,12 @@ class Job:
 class Report:
     """Result of a job. `texts` holds the evaluation's feedback, and each artifact as canonical JSON (arrays and tuples as
     lists, a text as a JSON string). A job that evaluates nothing (`fingerprint`, `draw`) and succeeds is SCREENED, with its
-    answer in `evaluation.fingerprint` or `drawing`."""
+    answer in `evaluation.fingerprint` or `drawing`. Without `retry`, one that failed by no fault of its program would fail alike again."""
 
     evaluation: Evaluation
     texts: Mapping[TextId, str] = field(default_factory=dict)
     drawing: str = ""
+    retry: bool = True
 
 
 def encode_message(message: Charge | Job | Report | Description) -> bytes:
@@ -90,9 +91,10 @@ def encode_report(report: Report) -> bytes:
     return encode_message(report)
 
 
-def internal_report(why: str) -> bytes:
+def internal_report(why: str, *, retry: bool = True) -> bytes:
     """Returns the report, as it is sent, of a job that the machinery could not evaluate."""
-    return encode_report(Report(Evaluation.failed(Outcome.INTERNAL, text_id(why)), {text_id(why): why}))
+    evaluation = Evaluation.failed(Outcome.INTERNAL, text_id(why))
+    return encode_report(Report(evaluation, {text_id(why): why}, retry=retry))
 
 
 def decode_report(data: bytes) -> Report:

@@ -149,6 +149,10 @@ class SpawnerProcess:
         """Asks for the end of a worker; harmless where it has ended."""
         self.control.send(json.dumps({"kill": slot}).encode())
 
+    def abort_worker(self, slot: int) -> None:
+        """Has a worker print where it is, and end; one that is stopped does neither."""
+        self.control.send(json.dumps({"abort": slot}).encode())
+
     def receive(self) -> Mapping[str, Any] | None:
         """Receives the next message, `{"ended": slot, "code": exit code}`; None when the spawner is gone."""
         data = self.control.recv(_MESSAGE)
@@ -204,6 +208,10 @@ class Children:
         """Ends a child that was not reaped; one that has ended already is a zombie and takes no harm."""
         os.kill(pid, signal.SIGKILL)
 
+    def abort(self, pid: int) -> None:
+        """Has a child print its traceback and end, where it has enabled `faulthandler`."""
+        os.kill(pid, signal.SIGABRT)
+
     def reap(self) -> list[tuple[int, int]]:
         """Returns pid and exit code (negative: the signal) of the children that have ended; does not wait."""
         ended: list[tuple[int, int]] = []
@@ -219,7 +227,7 @@ class Children:
 
 @dataclass
 class Spawner:
-    """The workers by slot, all of one `python`. Messages in: `{"start": slot}` with two descriptors (the worker's socket, its output), `{"kill": slot}`;
+    """The workers by slot, all of one `python`. Messages in: `{"start": slot}` with two descriptors (the worker's socket, its output), `{"kill": slot}`, `{"abort": slot}`;
     messages out: `{"ended": slot, "code": exit code}`."""
 
     control: socket.socket
@@ -254,8 +262,10 @@ class Spawner:
         message = json.loads(data)
         if "start" in message:
             self._start(message["start"], *files)
-        elif message["kill"] in self.workers:
+        elif message.get("kill") in self.workers:
             self.children.kill(self.workers[message["kill"]])
+        elif message.get("abort") in self.workers:
+            self.children.abort(self.workers[message["abort"]])
         return True
 
     def _start(self, slot: int, sock: int, output: int) -> None:

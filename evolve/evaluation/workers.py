@@ -4,6 +4,7 @@ A job leaves the queue for a worker, and comes back at the queue's head when tha
 `multiprocessing.connection`, as bytes: nothing is pickled."""
 
 import os
+import re
 import selectors
 import socket
 import threading
@@ -11,6 +12,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from multiprocessing.connection import Connection
@@ -30,6 +32,8 @@ from evolve.types import SandboxError
 
 _KILL_SECONDS = 10.0
 """Time that a spawner has to end a worker."""
+_ABORT_SECONDS = 2.0
+"""Time that a worker has to print where it is, before it is killed."""
 _START_SECONDS = 120.0
 _TRIES = 2
 _STARTS = 5
@@ -39,6 +43,8 @@ _PRINTED = 4096
 # A job is given ahead where it surely fits into the socket's buffer, and where the one before it should end soon.
 _SMALL = 1 << 16
 _SOON = 0.05
+_CALL = re.compile(r'^\s*(File "[^"]+", line \d+ in \S+)$', re.MULTILINE)
+"""Call in a traceback of `faulthandler`."""
 
 
 @dataclass(eq=False)
@@ -55,7 +61,7 @@ class Submitted:
 @dataclass(eq=False)
 class Slot:
     """`since` is when its first job, its start, or its end began; `lasted` how long its latest job took, in seconds. `waiting_since` is when it began to wait for devices that
-    others have, None while it does not: that time is not its job's. It is `late` where it took too long; `killed` is when the spawner was first asked to end it. Used by the executor's thread alone."""
+    others have, None while it does not: that time is not its job's. `late` is when it had taken too long, and was asked to say where it is and end; `killed` when the spawner was first asked to end it. Used by the executor's thread alone."""
 
     index: int
     connection: Connection
@@ -65,7 +71,7 @@ class Slot:
     jobs: deque[Submitted] = field(default_factory=deque)
     lasted: float = float("inf")
     dismissed: bool = False
-    late: bool = False
+    late: float | None = None
     killed: float | None = None
     waiting_since: float | None = None
     printed: bytes = b""
@@ -80,7 +86,9 @@ class Slot:
 
     def takes(self, job: bytes) -> bool:
         """Returns whether a job may be given now: to an idle worker, or one job ahead to a busy one."""
-        if self.description is None or self.killed is not None or self.dismissed or self.waiting_since is not None:
+        if self.description is None or self.dismissed or self.waiting_since is not None:
+            return False
+        if self.late is not None or self.killed is not None:
             return False
         if not self.jobs:
             return True
@@ -321,7 +329,11 @@ class WorkerSupervisor:
             # A job that ends workers again and again must not end all of them one after the other.
             slot.jobs[0].deaths += 1
         for submitted in reversed(slot.jobs):
-            if submitted.deaths >= _TRIES:
+            if slot.late is not None and submitted is slot.jobs[0] and slot.description is not None:
+                # Another try would take as long.
+                why = _describe_hang(slot, slot.description.limit + self._grace)
+                _finish(submitted, internal_report(why, retry=False))
+            elif submitted.deaths >= _TRIES:
                 _finish(submitted, internal_report(f"the worker ended in this job, {_TRIES} times{reason}"))
             else:
                 self._queue.jobs.appendleft(submitted)
@@ -340,6 +352,8 @@ class WorkerSupervisor:
         """Returns the time from which the worker is late, or the spawner that was to end it; None where it owes nothing."""
         if slot.killed is not None:
             return slot.killed + _KILL_SECONDS
+        if slot.late is not None:
+            return slot.late + _ABORT_SECONDS
         idle = slot.description is not None and not slot.jobs and not slot.dismissed
         if idle or slot.waiting_since is not None:
             return None
@@ -356,8 +370,12 @@ class WorkerSupervisor:
                 # It does not answer, as one that was stopped; its end of file brings another.
                 self.spawner.kill()
                 return
-            slot.late = True
-            self._kill(slot)
+            if slot.late is not None:
+                self._kill(slot)
+                continue
+            slot.late = now
+            with suppress(OSError):  # the spawner is gone, which its end of file tells
+                self.spawner.abort_worker(slot.index)
 
     def _dispatch(self) -> None:
         """Gives jobs to workers while one takes them: an idle one first."""
@@ -408,9 +426,17 @@ def _difference(expected: Description, description: Description) -> str:
     return ""
 
 
+def _describe_hang(slot: Slot, seconds: float) -> str:
+    """Formats that a job's worker took too long, with the traceback that it printed when it was aborted, in the usual order."""
+    _, _, trace = slot.output_tail.rpartition("Current thread ")
+    calls = "".join(f"\n  {call}" for call in reversed(_CALL.findall(trace)))
+    traceback = f"\n\nTraceback (most recent call last):{calls}" if calls else ""
+    return f"the evaluator had not answered after {seconds:g} s{traceback}"
+
+
 def _reason(slot: Slot, message: Mapping[str, Any] | None) -> str:
     """Formats the end of a worker, with the end of its output."""
-    if slot.late:
+    if slot.late is not None:
         how = "it took too long and was killed"
     elif message is None:
         how = "the spawner is gone"

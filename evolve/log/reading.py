@@ -61,10 +61,28 @@ class LogReader:
         number: int = self._rows("SELECT coalesce(max(number), 0) FROM events")[0][0]
         return number
 
+    def outcomes_by_step(self, since: int) -> dict[int, list[tuple[RecordId, str]]]:
+        """Returns the records that proposals have made from an event on, with their outcomes, by their steps; without a replay."""
+        found: dict[int, list[tuple[RecordId, str]]] = {}
+        rows = "SELECT step, id, outcome FROM records WHERE kind <> 'measurement' AND event >= ? ORDER BY event"
+        for step, record, outcome in self._rows(rows, (since,)):
+            found.setdefault(step, []).append((record, outcome))
+        return found
+
+    def seed_outcome(self) -> str:
+        """Returns how the last evaluation of the seed as a seed ended; empty where there was none; without a replay."""
+        found = [
+            outcome
+            for (outcome,) in self._rows("SELECT outcome FROM records WHERE kind = 'seed' ORDER BY event DESC LIMIT 1")
+        ]
+        return found[0] if found else ""
+
     def count_judged(self) -> tuple[int, list[float]]:
-        """Returns the number of evaluated proposals, and all fitness values (larger is better) of the program of which one evaluation that won a
+        """Returns the number of evaluated proposals, those left out that the machinery failed, and all fitness values (larger is better) of the program of which one evaluation that won a
         place was the best, that one first; of the task's present version, programs in quarantine left out; without a replay."""
-        (programs,), *_ = self._rows("SELECT count(*) FROM records WHERE kind = 'proposal' AND outcome <> 'screened'")
+        (programs,), *_ = self._rows(
+            "SELECT count(*) FROM records WHERE kind = 'proposal' AND outcome NOT IN ('screened', 'internal')"
+        )
         since = "(SELECT coalesce(max(number), 0) FROM events WHERE type = 'TaskChanged')"
         best = self._rows(f"""
             SELECT program, fitness FROM records

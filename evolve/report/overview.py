@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from statistics import fmean, stdev
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from evolve.campaign import Campaign
 from evolve.campaign.campaign import best_confirmed, first_event, settings_of, task_of
@@ -212,6 +212,9 @@ def flatten_settings(tree: Mapping[str, Any], prefix: str = "") -> list[tuple[st
     return rows
 
 
+CampaignStatus: TypeAlias = Literal["running", "paused", "seed failed", ""]
+
+
 @dataclass(frozen=True, slots=True)
 class CampaignLine:
     """Line of a list of campaigns. `best` is the best fitness of one evaluation that holds or held a place, in the user's direction; of a noisy task the mean
@@ -225,7 +228,7 @@ class CampaignLine:
     strategy: str = "-"
     budget: tuple[str, ...] = ()
     events: int = 0
-    state: Literal["running", "paused", ""] = ""
+    state: CampaignStatus = ""
     programs: int = 0
     best: float | None = None
     standard_error: float | None = None
@@ -260,8 +263,8 @@ def read_campaign_line(path: Path) -> CampaignLine:
         return replace(line, problem=str(error))
 
 
-def _read_state(log: Log) -> Literal["running", "paused", ""]:
+def _read_state(log: Log) -> CampaignStatus:
     if writer(log.path) is None:
-        return ""
+        return "" if log.seed_outcome() in ("", "ok") else "seed failed"
     last = [stamped.event for stamped in log.events(only=Paused)][-1:]
     return "paused" if any(isinstance(event, Paused) and event.paused for event in last) else "running"

@@ -88,9 +88,9 @@ class Campaign:
         """Returns how good the best program was when."""
         return curve(self.engine)
 
-    def record(self, number: RecordId) -> Shown:
-        """Returns a record with everything that its score rests on."""
-        return whole(self.engine, number)
+    def record(self, number: RecordId | None = None) -> Shown:
+        """Returns a record with everything that its score rests on; that of the best program, without a number."""
+        return whole(self.engine, self._number(number))
 
     def program(self, number: RecordId | None = None) -> Mapping[str, str]:
         """Returns the files of a record's program by their paths; of the best program, without a number."""
@@ -109,7 +109,9 @@ class Campaign:
             return settled(self.engine, _whole(number)).record.id
         holder = self.engine.state.archive.best
         if holder is None:
-            raise ConfigError(f"campaign {self.name!r} has no best program yet. Try: name a record")
+            failed = bool(self.engine.state.seed_record) and not self.engine.state.seed_values
+            why = "no best program: its seed has failed" if failed else "no best program yet"
+            raise ConfigError(f"campaign {self.name!r} has {why}. Try: name a record")
         return holder.record
 
     def to_dataframe(self) -> Any:

@@ -118,12 +118,18 @@ def _explain_missing(reference: str, path: Path) -> str:
         if path.suffix == _SUFFIX and path.with_name(TASK_FILE).is_file():
             remedy += "; a further task of a folder is a file of letters, digits, dashes and underscores that begins with `schema = 1`"
         return f"a task is a folder with a {TASK_FILE}, or one Python file, got the file {str(path)!r}. Try: {remedy}"
+    beside = [near.name for near in path.parent.glob("*") if near.suffix == ".py" or _is_task(near)]
+    close = did_you_mean(path.name, beside)
+    # Whoever meant something else has no use for a list of what lies there.
+    close = close if "Did you mean" in close else ""
     if path.suffix == ".py":
-        return f"there is no file {str(path)!r}. Try: check the path; `evolve task new NAME --kind one-file` writes a task in one file"
+        return f"there is no file {str(path)!r}.{close} Try: check the path; `evolve task new NAME --kind one-file` writes a task in one file"
     known = (*list_bundled(), *_tasks_in(Path("tasks")))
     if is_name(reference):
-        return f"no task is called {reference!r}.{did_you_mean(reference, known)} Try: `evolve task list` shows all, or name a folder"
-    return f"there is no task folder {reference!r}. Try: check the path, or name one of {', '.join(list_bundled())}"
+        return f"no task is called {reference!r}.{close or did_you_mean(reference, known)} Try: `evolve task list` shows all, or name a folder"
+    return (
+        f"there is no task folder {reference!r}.{close} Try: check the path, or name one of {', '.join(list_bundled())}"
+    )
 
 
 def _tasks_in(folder: Path) -> tuple[str, ...]:

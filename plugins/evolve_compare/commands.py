@@ -32,7 +32,7 @@ from evolve_view.charts import alone
 
 
 @click.command()
-@click.argument("task", required=False)
+@click.argument("names", metavar="[TASK | CAMPAIGN CAMPAIGN...]", nargs=-1)
 @click.option("--strategy", "strategies", multiple=True, metavar="NAME", help="An arm: a strategy as it is.")
 @click.option(
     "--arm", "choices", multiple=True, metavar="'NAME: KEY=VALUE ...'", help="An arm: settings, also strategy=, model=."
@@ -58,12 +58,15 @@ from evolve_view.charts import alone
 @sandbox_option
 @devices_option
 @json_option
-def compare(task: str | None, output: str | None, as_json: bool, **words: Any) -> None:
+def compare(names: tuple[str, ...], output: str | None, as_json: bool, **words: Any) -> None:
     """Compare strategies or settings at equal budget.
 
-    Each arm runs with several seeds on TASK; --read compares campaigns that exist. Each arm and seed is an ordinary campaign. Those that are finished are used again and others are continued, so that the same command goes on after a Ctrl-C.
+    Each arm runs with several seeds on TASK. Two names or more are CAMPAIGNs that exist, each an arm of its own; with --read an arm is several. Each arm and seed is an ordinary campaign. Those that are finished are used again and others are continued, so that the same command goes on after a Ctrl-C.
     """
     folder = _check_folder(output)
+    task = names[0] if len(names) == 1 else None
+    if len(names) > 1:
+        words["patterns"] = (*words["patterns"], *(f"{name}={name}" for name in names))
     if words["patterns"]:
         _check_read_alone(task, words)
         arms = _read_arms(words["patterns"])

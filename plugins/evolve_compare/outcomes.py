@@ -17,8 +17,8 @@ from evolve.stop import Amount
 from evolve.types import Fitness, Progress, RecordId
 
 Status = Literal["finished", "exhausted", "unfinished", "failed"]
-Resource = Literal["programs", "evaluations", "cases", "seconds", "calls", "tokens", "money"]
-RESOURCES: tuple[Resource, ...] = get_args(Resource)
+Resource = stop.Resource
+RESOURCES: tuple[Resource, ...] = tuple(name for name in get_args(Resource) if name != "gpu_seconds")
 SLACK = 0.05
 """Share by which budgets that are not spent one by one, such as time, may differ."""
 Reals = npt.NDArray[np.float64]
@@ -185,6 +185,8 @@ def _milestones(campaign: Campaign, final: float | None) -> tuple[Milestone, ...
             Progress(
                 programs=int(programs[record - 1]),
                 seconds=active[record],
+                evaluations=columns.evaluations[record - 1],
+                cases=columns.cases_seen[record - 1],
                 calls=columns.calls[record - 1],
                 tokens=columns.tokens[record - 1],
                 money=columns.money[record - 1],

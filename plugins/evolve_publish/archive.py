@@ -106,7 +106,7 @@ def _explain_promotion(task: Task, name: str, more: str) -> str:
     if not task.held_out:
         return (
             f"task {task.name!r} has neither held-out cases nor a certificate, so nothing ever is. "
-            f'Try: give it [[held_out]] cases and promotion = "held_out", or keep the program with evolve program export {name}'
+            f"Try: give it [[held_out]] cases, which set its parameters (docs/tasks.md), or keep the program with evolve program export {name}"
         )
     return f"only the best program is, where it is no worse than the seed on every held-out case. {more}"
 

@@ -49,6 +49,7 @@ def view(name: str | None, port: int) -> None:
         access = guard.Access(secrets.token_urlsafe(24), guard.addresses(own))
         start = "".join(f"c/{campaign}" for campaign in named)
         say(f"http://{access.addresses[0]}/{start}?token={access.token}")
+        say(f"all campaigns of {home}; Ctrl-C ends the server", err=True)
         serving.serve(listener, open_campaigns.OpenCampaigns(home, load_plugins(), named), access)
 
 

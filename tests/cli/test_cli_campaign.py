@@ -8,7 +8,7 @@ from evolve.campaign import Campaign
 from evolve.campaign.state import NOISE, Difference
 from evolve.log import Log
 from evolve.plugins import load
-from evolve.types import Asked, Call, Fitness, Insertion, Measure, Paused, Placement, Propose, Ruled, Selection
+from evolve.types import Asked, Call, Fitness, Insertion, Measure, Outcome, Paused, Placement, Propose, Ruled, Selection
 from tests.written import Written, number_task
 
 
@@ -93,7 +93,7 @@ def test_steps_that_are_not_settled_wait_only_where_nothing_runs(call, home):
         written.campaign.write(Asked(written.next, Propose(Selection("tune_literals", parents=(1,))), written.next - 1))
     assert "1 step under way" in call("campaign", "show").stdout
     written.campaign.close()
-    told = "1 step waits for the next run\n"
+    told = "1 begun step goes on with --continue\n"
     assert told in call("campaign", "show").stdout
 
 
@@ -116,7 +116,7 @@ def test_a_campaign_is_shown_with_everything_that_matters(call, short):
             "best       number/6  nearness 6.5 (+1.5 to the seed)",
             "outcomes   ok 4, crashed 1, screened 1",
             "isolation  reduced",
-            "  archive.islands = 4",
+            '  task = "number"',
         ):
             assert line in result.stdout, line
 
@@ -214,6 +214,7 @@ def test_campaigns_are_listed_with_their_programs_and_their_best(call, home):
     written.seed(5.0)
     caught = written.proposal(1.0)
     written.proposal(2.5)
+    written.failure(Outcome.INTERNAL, "the evaluator raised KeyError: 'x'")
     with written.campaign.log.transaction():
         written.campaign.write(Ruled("quarantine", caught.record.program, "integrity", "late write"))
     written.campaign.close()
@@ -222,3 +223,15 @@ def test_campaigns_are_listed_with_their_programs_and_their_best(call, home):
     heading, row = call("campaign", "list").stdout.splitlines()
     assert heading.split()[:4] == ["campaign", "task", "best", "programs"]
     assert row.split()[:4] == ["number", "number", "2.5", "2"]
+    shown = call("campaign", "show").stdout
+    assert "faults       1 of the evaluator, such as number/4: the evaluator raised KeyError: 'x'\n" in shown
+
+
+def test_a_campaign_whose_seed_failed_is_listed_as_such(call, home):
+    """And its best program is asked for in vain."""
+    written = Written(home)
+    written.failed_seed(Outcome.CRASHED, "no")
+    written.campaign.close()
+    (line,) = records(call("campaign", "list", "--json"))
+    assert line["state"] == "seed failed"
+    assert "its seed has failed" in call("program", "show", "best").stderr

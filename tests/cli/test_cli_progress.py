@@ -12,8 +12,8 @@ from rich.live import Live
 from evolve.cli import progress
 from evolve.cli.output import emit
 from evolve.cli.progress import print_warnings
-from evolve.types import Asked, Call, Paused, Propose, Selection
-from tests.written import Written
+from evolve.types import Asked, Call, Measure, Paused, Propose, Selection
+from tests.written import Written, number_program
 
 
 class Clock:
@@ -135,7 +135,26 @@ def test_where_models_are_called_plain_lines_tell_what_that_costs(written, clock
     written.called(Call("small", prompt_tokens=1000, cost=0.5))
     clock.now += progress.QUIET_SECONDS
     watch.turned(written.campaign)
-    assert "0/s  1 call, 1,000 tokens, 0.50 usd, left 30 programs  best" in out.getvalue()
+    assert " s  0 programs  1 call, 1,000 tokens, 0.50 usd, left 30 programs  best" in out.getvalue()
+
+
+def test_plain_lines_tell_what_a_run_waits_for(home, clock):
+    """The seed, at first; and measurements, when nothing else is under way. A speed below one a second is left out."""
+    out = io.StringIO()
+    found = Written(home)
+    watch = progress.PlainLines(found.campaign, out, clock)
+    clock.now += progress.QUIET_SECONDS
+    watch.turned(found.campaign)
+    assert out.getvalue() == "     0 s  the seed is being evaluated  best none yet\n"
+    found.seed()
+    found.called(Call("small", prompt_tokens=1000))
+    found.proposal(6.0, operator="diff", model="small")
+    with found.campaign.log.transaction():
+        found.campaign.write(Asked(3, Measure(2, number_program(6).id, case="other"), 2))
+    clock.now += progress.QUIET_SECONDS
+    watch.turned(found.campaign)
+    assert "1 program  1 call, 1,000 tokens, 1 measurement under way, left" in out.getvalue()
+    found.campaign.close()
 
 
 def test_the_speed_is_that_of_this_run(written, clock):

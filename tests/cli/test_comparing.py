@@ -71,8 +71,14 @@ def test_a_comparison_that_cannot_be_written_is_an_error(call, home):
         for more in (1.0, 2.0):
             written.proposal(5.0 + more + place)
         written.campaign.close()
+    said = call("compare", "a", "b").stdout
+    assert said.startswith("2 arms on number, 1 campaign each, all at 2 programs"), (
+        "campaigns that exist, by their names"
+    )
     blocked = home / "elsewhere" / "out" / "comparison.svg"
     blocked.mkdir(parents=True)
+    found = call("compare", "a", "--read", "b=b", "-o", "out")
+    assert "--read compares campaigns that exist" in found.stderr
     found = call("compare", "--read", "a=a", "--read", "b=b", "-o", "out")
     assert (found.exit_code, found.stderr) == (
         1,

@@ -7,7 +7,7 @@ import pytest
 
 from evolve.log import Log
 from evolve.models.cassette import Cassette
-from evolve.types import Call, Message, ModelError, Part, Prompt, Replied, Section, Usage
+from evolve.types import Call, Message, ModelError, Outcome, Part, Prompt, Replied, Section, Usage
 from tests.written import Written
 
 PROMPT = Prompt(
@@ -58,12 +58,12 @@ def test_calls_are_listed_the_newest_first(call, told):
     head, *rows = call("model", "calls").stdout.splitlines()
     lines = [head, *reversed(rows)]
     assert [line.split() for line in lines[:2]] == [
-        ["step", "call", "purpose", "model", "tokens", "cost", "took", "ended"],
-        ["1", "0", "propose", "me", "1,200", "+", "30", "0.0125", "1.5", "s", "stop"],
+        ["step", "call", "purpose", "model", "tokens", "cost", "took", "ended", "records", "of", "the", "step"],
+        ["1", "0", "propose", "me", "1,200", "+", "30", "0.0125", "1.5", "s", "stop", "-"],
     ]
     assert lines[2].split()[:3] == ["2", "given", "up"]
-    assert lines[3].split() == ["2", "0", "repair", "me", "~7", "+", "2", "-", "1.5", "s", "stop"]
-    assert lines[4].endswith("error: it has answered nothing. second line")
+    assert lines[3].split() == ["2", "0", "repair", "me", "~7", "+", "2", "-", "1.5", "s", "stop", "-"]
+    assert lines[4].endswith("error: it has answered nothing. second line  -")
     assert [line.split() for line in call("model", "calls", "number", "--limit", "1").stdout.splitlines()[1:]] == [
         lines[4].split()
     ]
@@ -100,7 +100,7 @@ def test_requests_that_failed_are_told_with_their_causes(call, home):
     found = Told(home)
     found.call(1, 0, "x = 1", attempts=4, retries={"503": 1, "time was up": 2})
     found.campaign.close()
-    assert call("model", "calls").stdout.endswith("stop (failed requests: 2 x time was up, 1 x 503)\n")
+    assert call("model", "calls").stdout.endswith("stop (failed requests: 2 x time was up, 1 x 503)  -\n")
     shown = call("model", "calls", "--step", "1").stdout
     assert "failed requests  2 x time was up, 1 x 503\n" in shown
     assert json.loads(call("model", "calls", "--json").stdout)["retries"] == {"503": 1, "time was up": 2}
@@ -127,6 +127,21 @@ def test_a_long_answer_is_cut_with_a_note(call, home):
     assert json.loads(call("model", "calls", "--step", "1", "--json").stdout)["reply"] == "x" * 200_000
 
 
+def test_a_call_is_listed_with_the_records_of_its_step(call, home):
+    """A program and its outcome, or what was screened."""
+    written = Written(home)
+    written.seed()
+    written.called(Call("me", "propose"))
+    written.proposal(6.0, operator="diff", model="me")
+    written.called(Call("me", "propose"))
+    written.failure(Outcome.SCREENED, "a duplicate")
+    written.campaign.close()
+    assert [line.split()[-2:] for line in call("model", "calls").stdout.splitlines()[1:]] == [
+        ["3", "screened"],
+        ["2", "ok"],
+    ]
+
+
 def test_the_check_of_a_model_is_none_of_a_step(call, home):
     """It was not given up, and asked nothing of a program."""
     found = Told(home)
@@ -134,7 +149,7 @@ def test_the_check_of_a_model_is_none_of_a_step(call, home):
         found.campaign.append(Replied(0, -1, Call("me", "check", prompt_tokens=1000, completion_tokens=60)))
     found.campaign.close()
     # The log has no duration of it.
-    assert " ".join(call("model", "calls").stdout.splitlines()[1].split()) == "0 - check me ~1,000 + 60 - - -"
+    assert " ".join(call("model", "calls").stdout.splitlines()[1].split()) == "0 - check me ~1,000 + 60 - - - -"
     shown = call("model", "calls", "--step", "0").stdout.splitlines()
     assert shown[0] == "call    - of step 0, to check"
     assert not [line for line in shown if line.startswith(("request", "---"))]

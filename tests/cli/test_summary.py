@@ -71,8 +71,8 @@ def test_without_models_nothing_is_said_of_costs(campaign):
     [
         ("interrupted", 1, "everything that had settled is kept"),
         ("exhausted", 0, "its operators propose nothing new any more"),
-        ("interrupted", 1, "1 step waits for the next run"),
-        ("budget", 6, "6 steps wait for the next run"),
+        ("interrupted", 1, "1 begun step goes on with --continue"),
+        ("budget", 6, "6 begun steps go on with --continue"),
     ],
 )
 def test_the_end_says_why(campaign, reason, left, expected):

@@ -5,12 +5,15 @@ import os
 import re
 import signal
 import sqlite3
+import threading
+from concurrent.futures import Future
 
 import pytest
 from loop_fakes import DESCRIPTION, FakeExecutor, Seen, near_seven
 
 from evolve.engine import run
 from evolve.evaluation import Report
+from evolve.evaluation.job import decode_job, encode_report
 from evolve.types import (
     Asked,
     Child,
@@ -317,6 +320,27 @@ def test_the_first_interrupt_drains_and_the_second_stops(bench):
     with bench.open() as campaign:
         assert bench.run(campaign).reason == "budget"
         assert campaign.state.progress.programs == 30
+
+
+def test_whoever_interrupts_is_told_that_an_evaluation_goes_on(bench, caplog):
+    """Which a worker has begun, so that it ends before the run does."""
+
+    class Begun(FakeExecutor):
+        def submit(self, job_id, job):
+            if decode_job(job).id == "0.0":
+                return super().submit(job_id, job)
+            if len(self.jobs) == 1:
+                os.kill(os.getpid(), signal.SIGINT)
+            self.jobs.append(job)
+            future = Future()
+            future.set_running_or_notify_cancel()
+            threading.Timer(0.3, lambda: future.set_result(encode_report(near_seven(decode_job(job))))).start()
+            return future
+
+    with bench.create(workers=1) as campaign:
+        assert bench.run(campaign, Begun()).reason == "interrupted"
+        assert campaign.state.progress.programs >= 1
+    assert "a second interrupt ends it at once" in caplog.text
 
 
 def test_watchers_see_every_record_once_and_in_order(bench):

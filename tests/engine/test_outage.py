@@ -6,6 +6,7 @@ import pytest
 from loop_fakes import FakeExecutor, Seen, near_seven, number_of
 from model_fakes import FakeModel, members, with_operators
 
+from evolve.cli.summary import failure_of
 from evolve.engine import loop, outage, run
 from evolve.engine.outage import CANARY, IN_A_ROW, PASSES, Outage, may_retry
 from evolve.engine.scheduler import BudgetWatch, Scheduler
@@ -246,6 +247,7 @@ def test_a_budget_in_time_ends_the_wait(bench):
         ending = bench.run(campaign, FakeExecutor(judge))
         assert ending.reason == "budget"
         assert campaign.seconds < 10.0
+        assert str(failure_of(campaign, ending)).startswith("campaign 'one_number' ended while evaluations failed")
 
 
 def test_a_seed_that_the_machinery_failed_is_judged_again_by_the_next_run(bench):

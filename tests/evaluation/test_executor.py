@@ -251,10 +251,12 @@ def test_a_fresh_worker_that_is_another_judge_fails_as_infrastructure(tmp_path, 
 
 
 def test_a_judge_that_hangs_is_killed(executor):
-    """Its job is not lost: it is INTERNAL after the second time."""
+    """Its job is not lost: it is INTERNAL, with the place where the evaluator was, and nobody tries it again."""
     report = evaluated(executor, asking("sleep"))
-    assert report.evaluation.outcome is Outcome.INTERNAL
-    assert "it took too long and was killed" in told(report)
+    assert (report.evaluation.outcome, report.retry) == (Outcome.INTERNAL, False)
+    first, *trace = told(report).splitlines()
+    assert first == "the evaluator had not answered after 3 s"
+    assert re.fullmatch(r'  File ".*/evaluator.py", line \d+ in evaluate', trace[-1]), trace
 
 
 def test_capacity_is_the_slots_and_no_gpu(executor):

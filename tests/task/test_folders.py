@@ -70,6 +70,8 @@ def test_an_unknown_name_is_answered_with_what_could_be_meant(tmp_path: Path, mo
             "there is no task folder 'nowhere/at/all'. Try: check the path, or name one of cache_policy, cfr_variant, circle_packing",
         ),
         ("gone.py", "there is no file 'gone.py'. Try: check the path"),
+        ("fil.py", "there is no file 'fil.py'. Did you mean 'file.py'? Try: check the path"),
+        ("./mien", "there is no task folder './mien'. Did you mean 'mine'?"),
         ("~nobody", "no task is called '~nobody'"),
     ],
 )
@@ -80,6 +82,8 @@ def test_what_is_no_task_folder_is_refused(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "empty").mkdir()
     (tmp_path / "file.txt").write_text("")
+    (tmp_path / "file.py").write_text("")
+    made(tmp_path / "mine")
     with pytest.raises(TaskError) as caught:
         find(reference)
     assert message in str(caught.value)

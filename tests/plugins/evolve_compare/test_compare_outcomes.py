@@ -6,10 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from evolve.types import Constraint, Evaluation, Fitness, Origin, Outcome
+from evolve.types import Constraint, Fitness, Outcome
 from evolve_compare.outcomes import final_value, find_horizon, read_outcome, round_value, values_at
 from tests.plugins.evolve_compare.example_outcomes import CONDITIONS, failed, run
-from tests.written import Written, aiming_campaign, number_program, number_task, short_campaign
+from tests.written import Written, aiming_campaign, number_task, short_campaign
 
 
 def marks(found) -> list[tuple[int, float]]:
@@ -22,6 +22,9 @@ def test_a_course_is_the_best_so_far(tmp_path):
     with short_campaign(tmp_path) as campaign:
         found = read_outcome(campaign)
     assert marks(found) == [(0, 5.0), (1, 6.0), (4, 6.5)]
+    # The seed is an evaluation, too; a task without cases counts as one case.
+    spent = [(one.spent.evaluations, one.spent.cases) for one in found.milestones]
+    assert spent == [(1, 1), (2, 2), (5, 5)]
     assert (found.final, found.seed_value, found.record, found.trust) == (6.5, 5.0, "number/6", "witnessed")
     assert (found.status, found.has_ended, found.problem) == ("unfinished", False, "")
     assert (found.spent.programs, found.spent.screened, found.counted) == (4, 1, "programs")
@@ -46,7 +49,7 @@ def test_a_spent_budget_is_finished(tmp_path):
 def test_a_seed_that_failed_is_a_failed_campaign(tmp_path):
     """With its outcome, and no value."""
     written = Written(tmp_path)
-    written._settle(Origin("seed", 0), number_program(5), Evaluation.failed(Outcome.CRASHED, "", isolation="reduced"))
+    written.failed_seed(Outcome.CRASHED, "")
     with written.campaign as campaign:
         found = read_outcome(campaign)
     assert (found.status, found.has_ended, found.final, found.milestones) == ("failed", True, None, ())
