@@ -105,7 +105,7 @@ class ConfirmSection(SettingsSection):
         default=0.2,
         ge=0,
         le=1,
-        description="the share of evaluation time that measurements may take: repeated ones, and certificates",
+        description="the share of evaluation time that measurements may take: repeated ones, and certificates; workers that would wait for models measure beyond it",
     )
     z: float = Field(
         default=2.0,

@@ -13,7 +13,7 @@ from evolve.campaign.folds import HELD_OUT, REFLECTION
 from evolve.campaign.settings import operators_of
 from evolve.campaign.state import NOISE
 from evolve.engine.outage import CANARY
-from evolve.engine.scheduler import ask_strategy, counts_programs
+from evolve.engine.scheduler import ask_strategy, counts
 from evolve.types import (
     FROM_SCRATCH,
     REJUDGED,
@@ -128,7 +128,7 @@ def _answers(campaign: Campaign, used: float) -> Iterator[Propose | Measure | No
             if operators:
                 yield (answer := ask_strategy(campaign, used, operators, left))
                 free = tuple(name for name in operators if not campaign.traits(name).needs_model)
-                if free and _needs_model(campaign, answer) and not counts_programs(campaign.budget):
+                if free and _needs_model(campaign, answer) and not counts(campaign.budget, "programs"):
                     yield ask_strategy(campaign, used, free, left)
 
 

@@ -14,7 +14,7 @@ from evolve.engine.members import NOBODY, Members
 from evolve.engine.outage import Outage
 from evolve.engine.proposals import to_plain
 from evolve.plugins import guarded
-from evolve.stop import Amount, Budget
+from evolve.stop import Amount, Budget, Resource
 from evolve.types import Asked, Measure, PluginError, Propose, RecordId, Selection, Wait
 from evolve.types.codec import decode, encode
 
@@ -58,9 +58,9 @@ def _calls_model(action: Propose | Measure) -> TypeGuard[Propose]:
     return isinstance(action, Propose) and bool(action.selection.model)
 
 
-def counts_programs(budget: Budget) -> bool:
-    """Reports whether a number of programs may end this budget."""
-    return any(isinstance(leaf, Amount) and leaf.unit.resource == "programs" for leaf in budget.leaves())
+def counts(budget: Budget, *resources: Resource) -> bool:
+    """Reports whether a number of one of these may end this budget."""
+    return any(isinstance(leaf, Amount) and leaf.unit.resource in resources for leaf in budget.leaves())
 
 
 class BudgetWatch:
@@ -75,7 +75,8 @@ class BudgetWatch:
         self._budget = self._campaign.budget
         self.unaffordable = ""
         """The call that the rest of the budget did not pay for."""
-        self.counts_programs = counts_programs(self._budget)
+        self.counts_programs = counts(self._budget, "programs")
+        self.counts_evaluations = counts(self._budget, "evaluations", "cases")
 
     def is_spent(self) -> bool:
         """Returns whether the budget is spent, or does not pay for one more call."""
@@ -147,9 +148,19 @@ class Scheduler:
             if action is None or not free.take(action):
                 break
             asked.append(self._append(action))
-        if not asked and not evaluating and not any(calling.values()):
-            self._explain_idleness()
+        if not asked and not evaluating:
+            if not any(calling.values()):
+                self._explain_idleness()
+            elif not one_by_one:
+                return self._measure_while_models_answer()
         return asked
+
+    def _measure_while_models_answer(self) -> list[Asked]:
+        """Asks for the next measurement, whatever the share of measurements: the workers would wait for models. Not where a budget counts evaluations."""
+        if not self._is_seed_measured() or self._budget.counts_evaluations:
+            return []
+        measure = self._state.archive.due() or self._case_measurement()
+        return [] if measure is None else [self._append(measure)]
 
     def _explain_idleness(self) -> None:
         self.exhausted = self._state.refusals.unheard >= NOTHING_NEW or not self._operators()

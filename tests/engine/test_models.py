@@ -1,19 +1,21 @@
 """Campaigns whose proposals come from models: what is asked, what the log is told, what a crash and an outage leave."""
 
 import threading
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from loop_fakes import FakeExecutor, Seen, Workbench, cut
+from loop_fakes import FakeExecutor, Seen, Workbench, cut, near_seven, number_of
 from model_fakes import FakeModel, Writes, members, spent, with_operators
 
 from evolve import plugins
 from evolve.config import settings_from
 from evolve.engine import run
 from evolve.engine.members import Members
+from evolve.evaluation import Job, Report
 from evolve.hookspecs import OperatorEntry
 from evolve.models.prices import Cost
 from evolve.plugins import Registered
@@ -31,6 +33,7 @@ from evolve.types import (
     Ruled,
     Selection,
     Settled,
+    Task,
 )
 
 ONE = {"models": {"members": [{"name": "fast", "kind": "fake", "concurrency": 4}]}, "operators": {"names": ["writes"]}}
@@ -301,6 +304,26 @@ def test_a_budget_in_tokens_is_never_overshot(models: Workbench) -> None:
         assert ending.reason == "budget"
         assert campaign.state.progress.calls >= 5
         assert campaign.state.progress.tokens <= 100000
+
+
+def test_while_a_model_is_waited_for_the_workers_measure(models: Workbench, circle_task: Task) -> None:
+    """Whatever the share of measurements, here none: nothing else would use the workers."""
+    task, measured = replace(circle_task, deterministic=False), threading.Event()
+    evaluated = Counter[float]()
+
+    def judge(job: Job) -> Report:
+        number, report = number_of(dict(job.files)), near_seven(job)
+        evaluated[number] += 1
+        if number == 6.5 and evaluated[number] == 2:
+            measured.set()
+        noise = 0.5 * (-1) ** evaluated[number]
+        fitness = (report.evaluation.fitness or 0.0) + noise
+        return replace(report, evaluation=replace(report.evaluation, fitness=fitness, seconds=1.0))
+
+    fake = FakeModel(lambda number: f"x = {number + 6}.5", hold=measured, free=1)
+    with models.create(**ONE, confirm={"share": 0.0}, budget=["2calls", "60s"], task=task) as campaign:
+        run(campaign, FakeExecutor(judge), Seen(), members(campaign, fake))
+        assert campaign.seconds < 30.0
 
 
 def test_an_interrupt_gives_up_the_calls_in_flight_and_the_next_run_makes_them(models: Workbench) -> None:
