@@ -29,7 +29,7 @@ from evolve.types import Fitness, Measure, Outcome, Task, Trust
 Facts = list[tuple[str, str]]
 """Labels and texts."""
 _FAULTS = 3
-"""Kinds of faults of an evaluator that are told."""
+"""Kinds of faults of an evaluator, or of the machine, that are told."""
 _REASON = 200
 """Characters of why a call failed."""
 
@@ -302,19 +302,19 @@ def _failures(line: ModelFailures) -> str:
 def format_yields(campaign: Campaign, tally: report.Tally) -> Facts:
     """Returns how programs ended, and a line for each operator with what it brought."""
     operators = yields(tally.operators, tally.notes, report.lessons_learnt(campaign))
-    rows = [("outcomes", outcomes(tally.outcomes)), ("operators", operators)]
-    if tally.outcomes.get(Outcome.INTERNAL):
-        faults = [one for one in report.failures(campaign) if one.outcome == Outcome.INTERNAL]
-        rows[1:1] = [
-            (
-                "faults",
-                "\n".join(
-                    f"{one.count:,} of the evaluator, such as {campaign.name}/{one.examples[0]}: {one_line(one.message)[:_REASON]}"
-                    for one in faults[:_FAULTS]
-                ),
-            )
-        ]
-    return rows
+    return [("outcomes", outcomes(tally.outcomes)), *_format_faults(campaign, tally), ("operators", operators)]
+
+
+def _format_faults(campaign: Campaign, tally: report.Tally) -> Facts:
+    """Returns the last failures of which no program is the cause; nothing where there are none."""
+    if not tally.outcomes.get(Outcome.INTERNAL):
+        return []
+    faults = [one for one in report.failures(campaign) if one.outcome == Outcome.INTERNAL][:_FAULTS]
+    rows = [
+        f"{one.count:,} by no fault of a program, such as {campaign.name}/{one.examples[0]}: {one_line(one.message)[:_REASON]}"
+        for one in faults
+    ]
+    return [("faults", "\n".join(rows))] if rows else []
 
 
 def format_left_out(left_out: Mapping[str, str]) -> Facts:

@@ -224,7 +224,7 @@ def test_campaigns_are_listed_with_their_programs_and_their_best(call, home):
     assert heading.split()[:4] == ["campaign", "task", "best", "programs"]
     assert row.split()[:4] == ["number", "number", "2.5", "2"]
     shown = call("campaign", "show").stdout
-    assert "faults       1 of the evaluator, such as number/4: the evaluator raised KeyError: 'x'\n" in shown
+    assert "faults       1 by no fault of a program, such as number/4: the evaluator raised KeyError: 'x'\n" in shown
 
 
 def test_a_campaign_whose_seed_failed_is_listed_as_such(call, home):
