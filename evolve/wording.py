@@ -2,6 +2,7 @@
 
 The same fact reads the same in the live table, at the end of a run, in `show` and on pages."""
 
+import re
 from collections.abc import Mapping, Sequence
 
 from evolve import report
@@ -28,6 +29,7 @@ from evolve.types import Fitness, Measure, Outcome, Task, Trust
 
 Facts = list[tuple[str, str]]
 """Labels and texts."""
+_PLACE = re.compile(r'File "([^"\n]+)", line (\d+)')
 _FAULTS = 3
 """Kinds of faults of an evaluator, or of the machine, that are told."""
 _REASON = 200
@@ -311,10 +313,16 @@ def _format_faults(campaign: Campaign, tally: report.Tally) -> Facts:
         return []
     faults = [one for one in report.failures(campaign) if one.outcome == Outcome.INTERNAL][:_FAULTS]
     rows = [
-        f"{one.count:,} by no fault of a program, such as {campaign.name}/{one.examples[0]}: {one_line(one.message)[:_REASON]}"
+        f"{one.count:,} by no fault of a program, such as {campaign.name}/{one.examples[0]}: {one_line(one.message)[:_REASON]}{_find_place(campaign, one)}"
         for one in faults
     ]
     return [("faults", "\n".join(rows))] if rows else []
+
+
+def _find_place(campaign: Campaign, fault: report.FailureClass) -> str:
+    """Returns where the newest of these failures was, by the last call of its traceback; empty where it has none."""
+    places = _PLACE.findall(report.whole(campaign, fault.examples[0]).feedback)
+    return f" ({one_line(places[-1][0])}, line {places[-1][1]})" if places else ""
 
 
 def format_left_out(left_out: Mapping[str, str]) -> Facts:

@@ -83,10 +83,10 @@ def describe_end(campaign: Campaign, ending: Ending, trackers: Sequence[TrackerT
 
 
 def failure_of(campaign: Campaign, ending: Ending) -> EvolveError | None:
-    """Returns the error of a run that ended while evaluations failed, without one answer of a model, or because there was nothing to propose; None for another."""
-    if ending.suspended and ending.reason == "budget":
+    """Returns the error of a run whose evaluations all failed by no fault of a program, that ended without one answer of a model, or because there was nothing to propose; None for another."""
+    if ending.reason == "budget" and ending.faults and ending.faults == ending.evaluated:
         name = campaign.name
-        what = f"campaign {name!r} ended while evaluations failed, and no program was to blame: nothing but the seed was evaluated"
+        what = f"campaign {name!r} evaluated no program in this run: {wording.counted(ending.faults, 'evaluation')} failed, and no program was to blame"
         remedy = f"`evolve campaign show {name}` tells the faults; mend what they name, and go on with --continue"
         return SandboxError(f"{what}. Try: {remedy}. Its log is kept: {campaign.log.path}")
     unanswered, nothing = _without_answer(campaign, ending), _without_proposal(campaign, ending)
@@ -166,6 +166,11 @@ def format_end(campaign: Campaign, ending: Ending, trackers: Sequence[TrackerThr
     lines += [_format_unpaid(campaign, ending)] if ending.unpaid else []
     lines += [f"The last proposal was not evaluated: {_shorten(ending.refusal)}"] if ending.refusal else []
     lines += [_format_unusable(campaign, ending)] if ending.unusable and ending.answered else []
+    lines += (
+        ["At the end evaluations failed by no fault of a program, and nothing else was evaluated."]
+        if ending.suspended
+        else []
+    )
     tally, best = report.tally(campaign), report.best(campaign)
     rows = [
         *format_best_program(campaign, best, report.front_line(campaign)),

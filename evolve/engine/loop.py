@@ -54,7 +54,8 @@ class Ending:
     """End of a run: its reason, `finished` where the run had certain steps to do and no others. `left` counts the steps that wait for the next run; `refusal` is
     why the last proposal was not evaluated, where that ended the run. `unpaid` names the call that the budget did not pay for, where that ended the run, and `wanted` is the progress
     with it. `answered` and `failed` count the run's calls of models, and `failure` is why the last of the failed ones did. `unusable` counts
-    the reasons for which no proposal of a model was evaluated, the most frequent first; empty where one was. `suspended`: at the end evaluations failed, and no program was to blame."""
+    the reasons for which no proposal of a model was evaluated, the most frequent first; empty where one was. `evaluated` counts the run's evaluations, and `faults` those
+    that failed by no fault of a program; `suspended`: at the end such failures kept all but the seed from evaluation."""
 
     reason: Reason
     left: int
@@ -65,6 +66,8 @@ class Ending:
     failed: int = 0
     failure: str = ""
     unusable: Mapping[str, int] = field(default_factory=dict)
+    evaluated: int = 0
+    faults: int = 0
     suspended: bool = False
 
 
@@ -296,6 +299,8 @@ class Run:
             calls["failed"],
             self.recorder.call_error,
             self.recorder.unusable,
+            self.recorder.evaluated,
+            self.recorder.faults,
             self._outage.is_suspected,
         )
 

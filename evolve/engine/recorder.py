@@ -157,6 +157,8 @@ class Recorder:
         self._is_outage_told = False
         self.failure: EvolveError | None = None
         """Error that makes going on useless; raised when the turn that found it is durable."""
+        self.evaluated = self.faults = 0
+        """Evaluations of proposals in this run, and those among them that failed by no fault of the program."""
         self.calls = Counter[str]()
         """Calls of models in this run that were `answered`, and that `failed`."""
         self.call_error = ""
@@ -229,6 +231,9 @@ class Recorder:
             yield replace(work, tries=work.tries + 1)
             return
         self._outage.record(work.origin, evaluation.outcome)
+        if work.origin.kind == "proposal":
+            self.evaluated += 1
+            self.faults += internal
         if self._outage.is_suspected and not self._is_outage_told:
             self._is_outage_told = True
             what = "evaluations fail, and no program is to blame: nothing but the seed is evaluated until it passes. The last one: %s"

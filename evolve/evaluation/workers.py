@@ -34,12 +34,15 @@ _KILL_SECONDS = 10.0
 """Time that a spawner has to end a worker."""
 _ABORT_SECONDS = 2.0
 """Time that a worker has to print where it is, before it is killed."""
+_LOOK_SECONDS = 1.0
+"""Time between two looks at workers that owe something, at most."""
 _START_SECONDS = 120.0
 _TRIES = 2
 _STARTS = 5
 """Workers in a row that end before one is ready: then none is started any more."""
 _PIECE = 1 << 16
-_PRINTED = 4096
+_PRINTED, _TRACED = 4096, 1 << 16
+"""Bytes that are kept of what a worker prints last, and of one that was asked where it is."""
 # A job is given ahead where it surely fits into the socket's buffer, and where the one before it should end soon.
 _SMALL = 1 << 16
 _SOON = 0.05
@@ -61,7 +64,7 @@ class Submitted:
 @dataclass(eq=False)
 class Slot:
     """`since` is when its first job, its start, or its end began; `lasted` how long its latest job took, in seconds. `waiting_since` is when it began to wait for devices that
-    others have, None while it does not: that time is not its job's. `late` is when it had taken too long, and was asked to say where it is and end; `killed` when the spawner was first asked to end it. Used by the executor's thread alone."""
+    others have, None while it does not: that time is not its job's. `late` is when it had taken too long with the job `hanging`, and was asked to say where it is and end; `killed` when the spawner was first asked to end it. Used by the executor's thread alone."""
 
     index: int
     connection: Connection
@@ -72,6 +75,7 @@ class Slot:
     lasted: float = float("inf")
     dismissed: bool = False
     late: float | None = None
+    hanging: Submitted | None = None
     killed: float | None = None
     waiting_since: float | None = None
     printed: bytes = b""
@@ -124,7 +128,8 @@ class Slot:
             piece = os.read(self.output, _PIECE)
         except BlockingIOError:
             return True
-        self.printed = (self.printed + piece)[-_PRINTED:]
+        # A traceback begins with the latest call, which must not be cut off.
+        self.printed = (self.printed + piece)[-(_PRINTED if self.late is None else _TRACED) :]
         return bool(piece)
 
     @property
@@ -197,8 +202,15 @@ class WorkerSupervisor:
     def _wait(self) -> None:
         """Waits until something happens or a worker is late."""
         deadlines = [deadline for slot in self._slots.values() if (deadline := self._deadline(slot)) is not None]
-        patience = max(0.0, min(deadlines) - time.monotonic()) if deadlines else None
-        for key, _ in self._selector.select(patience):
+        began = time.monotonic()
+        patience = min(max(0.0, min(deadlines) - began), _LOOK_SECONDS) if deadlines else None
+        ready = self._selector.select(patience)
+        overslept = time.monotonic() - began - (patience or 0.0)
+        if patience is not None and overslept > _LOOK_SECONDS:
+            # All processes were stopped together, as a container that is paused: no worker had that time.
+            for slot in self._slots.values():
+                slot.since += overslept
+        for key, _ in ready:
             # An earlier one of this round may have closed it, and another may have got its number.
             if self._selector.get_map().get(key.fd) is key:
                 key.data()
@@ -329,7 +341,7 @@ class WorkerSupervisor:
             # A job that ends workers again and again must not end all of them one after the other.
             slot.jobs[0].deaths += 1
         for submitted in reversed(slot.jobs):
-            if slot.late is not None and submitted is slot.jobs[0] and slot.description is not None:
+            if submitted is slot.hanging and slot.description is not None:
                 # Another try would take as long.
                 why = _describe_hang(slot, slot.description.limit + self._grace)
                 _finish(submitted, internal_report(why, retry=False))
@@ -373,7 +385,7 @@ class WorkerSupervisor:
             if slot.late is not None:
                 self._kill(slot)
                 continue
-            slot.late = now
+            slot.late, slot.hanging = now, slot.jobs[0] if slot.jobs else None
             with suppress(OSError):  # the spawner is gone, which its end of file tells
                 self.spawner.abort_worker(slot.index)
 

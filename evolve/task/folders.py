@@ -110,6 +110,17 @@ def _resolve(place: Path) -> Path:
     return (place if (place / TASK_FILE).is_file() else place / ONE_FILE).resolve()
 
 
+def _find_near(path: Path) -> str:
+    """Returns the nearest name of a task beside a path that is none, as a question; empty where none is near, or where one may not look."""
+    try:
+        beside = [near.name for near in path.parent.iterdir() if near.suffix == ".py" or _is_task(near)]
+    except OSError:
+        return ""
+    close = did_you_mean(path.name, beside)
+    # Whoever meant something else has no use for a list of what lies there.
+    return close if "Did you mean" in close else ""
+
+
 def _explain_missing(reference: str, path: Path) -> str:
     if path.is_dir():
         return f"the folder {str(path)!r} has no {TASK_FILE} and no {ONE_FILE}. Try: write one; `evolve task new NAME` shows how"
@@ -118,10 +129,7 @@ def _explain_missing(reference: str, path: Path) -> str:
         if path.suffix == _SUFFIX and path.with_name(TASK_FILE).is_file():
             remedy += "; a further task of a folder is a file of letters, digits, dashes and underscores that begins with `schema = 1`"
         return f"a task is a folder with a {TASK_FILE}, or one Python file, got the file {str(path)!r}. Try: {remedy}"
-    beside = [near.name for near in path.parent.glob("*") if near.suffix == ".py" or _is_task(near)]
-    close = did_you_mean(path.name, beside)
-    # Whoever meant something else has no use for a list of what lies there.
-    close = close if "Did you mean" in close else ""
+    close = _find_near(path)
     if path.suffix == ".py":
         return f"there is no file {str(path)!r}.{close} Try: check the path; `evolve task new NAME --kind one-file` writes a task in one file"
     known = (*list_bundled(), *_tasks_in(Path("tasks")))

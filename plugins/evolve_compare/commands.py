@@ -1,5 +1,6 @@
 """`evolve compare`: runs or reads the campaigns of a comparison, and shows it. Mistakes in the command are found before anything is run; the same command goes on after an interrupt."""
 
+import glob
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -66,7 +67,9 @@ def compare(names: tuple[str, ...], output: str | None, as_json: bool, **words: 
     folder = _check_folder(output)
     task = names[0] if len(names) == 1 else None
     if len(names) > 1:
-        words["patterns"] = (*words["patterns"], *(f"{name}={name}" for name in names))
+        if len({*names}) < len(names):
+            raise ConfigError(f"a campaign is compared with itself, got {' '.join(names)}. Try: name each once")
+        words["patterns"] = (*words["patterns"], *(f"{name}={glob.escape(name)}" for name in names))
     if words["patterns"]:
         _check_read_alone(task, words)
         arms = _read_arms(words["patterns"])
@@ -89,7 +92,7 @@ def _check_read_alone(task: str | None, words: dict[str, Any]) -> None:
     extra = [name for name, value in given.items() if value]
     if extra:
         raise ConfigError(
-            f"--read compares campaigns that exist, and runs none, got {', '.join(extra)}. Try: leave one of both out"
+            f"campaigns that exist are compared as they are, and none is run, got {', '.join(extra)}. Try: leave that out, or name one task and no campaign"
         )
 
 

@@ -78,7 +78,9 @@ def test_a_comparison_that_cannot_be_written_is_an_error(call, home):
     blocked = home / "elsewhere" / "out" / "comparison.svg"
     blocked.mkdir(parents=True)
     found = call("compare", "a", "--read", "b=b", "-o", "out")
-    assert "--read compares campaigns that exist" in found.stderr
+    assert "none is run, got TASK" in found.stderr
+    assert "a campaign is compared with itself, got a a" in call("compare", "a", "a").stderr
+    assert "no campaign" in call("compare", "a", "*").stderr
     found = call("compare", "--read", "a=a", "--read", "b=b", "-o", "out")
     assert (found.exit_code, found.stderr) == (
         1,
@@ -177,7 +179,7 @@ def test_a_seed_program_that_fails_is_a_failed_campaign(call, home, number):
         (["number", *ARMS, *SMALL, "--name", "../up"], "a campaign's name is letters"),
         (["number", "--strategy", "islands", "--strategy", "nothing", *SMALL], "nothing"),
         (["number", *ARMS, *SMALL, "-o", "tasks/number/seed.py"], "-o names a folder, got the file"),
-        (["number", "--read", "a=*"], "compares campaigns that exist, and runs none, got TASK"),
+        (["number", "--read", "a=*"], "campaigns that exist are compared as they are, and none is run, got TASK"),
         (["number", *ARMS, *SMALL, "--per", "tokens"], "--per tokens is for campaigns with a model, got none"),
         (["--read", "a=*"], "no campaign in"),
     ],

@@ -6,10 +6,10 @@ import pytest
 
 from evolve import report
 from evolve.cli import summary
-from evolve.cli.summary import format_beginning
+from evolve.cli.summary import failure_of, format_beginning
 from evolve.engine import Ending
 from evolve.stop import any_of, parse
-from evolve.types import Call, Evaluation, Outcome, Previewed, Program, ProgramId, Progress
+from evolve.types import Call, Evaluation, Outcome, Previewed, Program, ProgramId, Progress, SandboxError
 from tests.written import Written, aimed, aiming_campaign, aiming_task, number_task, short_campaign
 
 
@@ -87,6 +87,19 @@ def test_one_program_is_told_in_the_singular(tmp_path):
     written.proposal(4.0)
     with written.campaign as campaign:
         assert "(1 program evaluated in" in words(campaign)
+
+
+@pytest.mark.parametrize(
+    ("reason", "evaluated", "faults", "fails"),
+    [("budget", 4, 4, True), ("budget", 5, 4, False), ("budget", 0, 0, False), ("interrupted", 4, 4, False)],
+)
+def test_a_run_whose_evaluations_all_failed_by_no_fault_of_a_program_is_an_error(
+    campaign, reason, evaluated, faults, fails
+):
+    """Whoever interrupted it knows. One that could evaluate some says how it ended."""
+    ending = Ending(reason, 0, evaluated=evaluated, faults=faults, suspended=True)
+    assert isinstance(failure_of(campaign, ending), SandboxError) is fails
+    assert "At the end evaluations failed by no fault of a program" in summary.format_end(campaign, ending)
 
 
 def test_no_improvement_is_said(tmp_path):

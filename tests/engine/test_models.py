@@ -1,5 +1,6 @@
 """Campaigns whose proposals come from models: what is asked, what the log is told, what a crash and an outage leave."""
 
+import itertools
 import threading
 from collections import Counter
 from collections.abc import Sequence
@@ -12,6 +13,7 @@ from loop_fakes import FakeExecutor, Seen, Workbench, cut, near_seven, number_of
 from model_fakes import FakeModel, Writes, members, spent, with_operators
 
 from evolve import plugins
+from evolve.campaign.state import NOISE
 from evolve.config import settings_from
 from evolve.engine import run
 from evolve.engine.members import Members
@@ -24,6 +26,7 @@ from evolve.types import (
     Asked,
     Child,
     ConfigError,
+    Measure,
     ModelError,
     ModelGone,
     Outcome,
@@ -324,6 +327,24 @@ def test_while_a_model_is_waited_for_the_workers_measure(models: Workbench, circ
     with models.create(**ONE, confirm={"share": 0.0}, budget=["2calls", "60s"], task=task) as campaign:
         run(campaign, FakeExecutor(judge), Seen(), members(campaign, fake))
         assert campaign.seconds < 30.0
+
+
+def test_they_do_not_where_a_budget_counts_evaluations(models: Workbench, circle_task: Task) -> None:
+    """The share of measurements is none here; what is measured at the end comes after the second."""
+    noise = itertools.cycle((0.5, -0.5))
+
+    def judge(job: Job) -> Report:
+        report = near_seven(job)
+        fitness = (report.evaluation.fitness or 0.0) + next(noise)
+        return replace(report, evaluation=replace(report.evaluation, fitness=fitness, seconds=1.0))
+
+    fake = FakeModel(lambda number: f"x = {number + 6}.5", hold=threading.Event(), free=1)
+    task = replace(circle_task, deterministic=False)
+    with models.create(**ONE, budget=["1000evaluations", "1s"], confirm={"share": 0.0}, task=task) as campaign:
+        run(campaign, FakeExecutor(judge), Seen(), members(campaign, fake))
+        found = [(stamped.active, stamped.event.action) for stamped in campaign.log.events(only=Asked)]
+        early = [action.why for active, action in found if active < 0.9 and isinstance(action, Measure)]
+        assert set(early) == {NOISE}
 
 
 def test_an_interrupt_gives_up_the_calls_in_flight_and_the_next_run_makes_them(models: Workbench) -> None:

@@ -53,6 +53,8 @@ def evaluate(candidate: Candidate, trial: Trial) -> Evaluation:
         os.kill(os.getpid(), 9)
     if asked == "sleep":
         time.sleep(60)
+    if asked == "stop":
+        os.kill(os.getpid(), 19)
     if asked == "pid":
         return Evaluation.ok(os.getpid())
     if asked == "environment":
@@ -257,6 +259,13 @@ def test_a_judge_that_hangs_is_killed(executor):
     first, *trace = told(report).splitlines()
     assert first == "the evaluator had not answered after 3 s"
     assert re.fullmatch(r'  File ".*/evaluator.py", line \d+ in evaluate', trace[-1]), trace
+
+
+def test_a_judge_that_is_stopped_is_killed(executor):
+    """It cannot say where it was."""
+    report = evaluated(executor, asking("stop"))
+    assert (report.evaluation.outcome, report.retry) == (Outcome.INTERNAL, False)
+    assert told(report) == "the evaluator had not answered after 3 s"
 
 
 def test_capacity_is_the_slots_and_no_gpu(executor):
