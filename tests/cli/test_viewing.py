@@ -54,7 +54,10 @@ def test_it_prints_an_address_with_a_token_and_ends_with_0(tmp_path, named):
     host, _, path = address.partition("/")
     assert (path, len(token)) == ("c/number" if named else "", 32)
     assert (status(host, f"/{path}?token={token}"), status(host, f"/{path}")) == (303, 403)
-    assert ended(process) == (0, "", "")
+    code, rest, errors = ended(process)
+    assert (code, rest) == (0, "")
+    home = tmp_path if named != "path" else tmp_path / "empty"
+    assert errors == f"all campaigns of {home}; Ctrl-C ends the server\n"
 
 
 def test_a_campaign_that_is_not_there_is_an_error_in_one_line(call, home):
