@@ -2,7 +2,6 @@
 
 The same fact reads the same in the live table, at the end of a run, in `show` and on pages."""
 
-import re
 from collections.abc import Mapping, Sequence
 
 from evolve import report
@@ -23,13 +22,12 @@ from evolve.report import (
 )
 from evolve.report.best import Kept, KeptLine, Ratio
 from evolve.report.best import kept as what_is_kept
-from evolve.sandbox.output import brief, one_line
+from evolve.sandbox.output import brief, format_place, one_line
 from evolve.stop import duration, spelled
 from evolve.types import Fitness, Measure, Outcome, Task, Trust
 
 Facts = list[tuple[str, str]]
 """Labels and texts."""
-_PLACE = re.compile(r'File "([^"\n]+)", line (\d+)')
 _FAULTS = 3
 """Kinds of faults of an evaluator, or of the machine, that are told."""
 _REASON = 200
@@ -320,9 +318,10 @@ def _format_faults(campaign: Campaign, tally: report.Tally) -> Facts:
 
 
 def _find_place(campaign: Campaign, fault: report.FailureClass) -> str:
-    """Returns where the newest of these failures was, by the last call of its traceback; empty where it has none."""
-    places = _PLACE.findall(report.whole(campaign, fault.examples[0]).feedback)
-    return f" ({one_line(places[-1][0])}, line {places[-1][1]})" if places else ""
+    """Returns where the newest of these failures was; empty where it has no traceback."""
+    (feedback,) = campaign.log.feedback_of(fault.examples[:1]).values()
+    place = one_line(format_place(campaign.log.text(feedback))) if feedback else ""
+    return f" {place}" if place else ""
 
 
 def format_left_out(left_out: Mapping[str, str]) -> Facts:

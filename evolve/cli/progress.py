@@ -120,18 +120,17 @@ class PlainLines:
 
     def _print_state(self, campaign: Campaign, now: float) -> None:
         self._last = now
-        speed = self._board.speed(campaign)
-        programs = wording.counted(campaign.state.progress.programs, "program") + (
-            f", {speed:.0f}/s" if speed >= 1.0 else ""
-        )
-        if not campaign.state.seed_record:
-            programs = "the seed is being evaluated"
+        progress = "the seed is being evaluated"
+        if campaign.state.seed_record:
+            speed = self._board.speed(campaign)
+            progress = wording.counted(campaign.state.progress.programs, "program")
+            progress += f", {speed:.0f}/s" if speed >= 1.0 else ""
         costs = ""
         if campaign.state.progress.calls or campaign.settings.models.members:
             waiting = "".join(f", {text}" for _, text in wording.format_waiting(campaign))
             costs = f"  {wording.format_spent(campaign)}{waiting}, left {report.budget_left(campaign, time.time())}"
         best = format_best(campaign, report.best(campaign))
-        self._print(campaign, f"{programs}{costs}  best {best}")
+        self._print(campaign, f"{progress}{costs}  best {best}")
 
     def _print(self, campaign: Campaign, text: str) -> None:
         say(f"{campaign.seconds:6.0f} s  {text}", file=self._out)

@@ -17,7 +17,7 @@ from evolve.engine.outage import Outage, may_retry
 from evolve.engine.previews import PreviewEnded
 from evolve.engine.proposals import Draft, Fingerprint, Rejection, Screening, Work, proposal_origin
 from evolve.evaluation import Report, decode_report
-from evolve.sandbox.output import quoted, readable
+from evolve.sandbox.output import format_place, quoted, readable
 from evolve.statistics import noise_floor
 from evolve.types import (
     NOBODYS_FAULT,
@@ -134,7 +134,6 @@ class EngineRulings:
 
 _COMPILER_ERROR = re.compile(r"^.+\b(?:fatal )?error: .+$", re.MULTILINE)
 _CASE = re.compile(r"^Case ('.*?'|\".*?\"): ")
-_PLACE = re.compile(r'File "([^"]+)", line (\d+)')
 _log = logging.getLogger(__name__)
 PLUGIN_FAILURES = 5
 """Failures of plugins in a row that end a run."""
@@ -323,10 +322,8 @@ def _find_cause(feedback: str) -> str:
         return compiler[0]
     case = _CASE.match(feedback)
     paragraph = _CASE.sub("", feedback).split("\n\n", 1)[0]
-    places = _PLACE.findall(feedback)
-    place = f" ({places[-1][0]}, line {places[-1][1]})" if places else ""
     where = f", on case {case[1]}" if case else ""
-    return (paragraph.splitlines() or [""])[-1].rstrip(".") + place + where
+    return (paragraph.splitlines() or [""])[-1].rstrip(".") + format_place(feedback) + where
 
 
 def _feedback_of(report: Report) -> str:

@@ -71,11 +71,8 @@ class LogReader:
 
     def seed_outcome(self) -> str:
         """Returns how the last evaluation of the seed as a seed ended; empty where there was none; without a replay."""
-        found = [
-            outcome
-            for (outcome,) in self._rows("SELECT outcome FROM records WHERE kind = 'seed' ORDER BY event DESC LIMIT 1")
-        ]
-        return found[0] if found else ""
+        last = "SELECT outcome FROM records WHERE kind = 'seed' ORDER BY event DESC LIMIT 1"
+        return next((outcome for (outcome,) in self._rows(last)), "")
 
     def count_judged(self) -> tuple[int, list[float]]:
         """Returns the number of evaluated proposals, those left out that the machinery failed, and all fitness values (larger is better) of the program of which one evaluation that won a

@@ -11,6 +11,7 @@ _SEQUENCE = re.compile(
     r"|(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)?"  # titles, links, and other strings for it
     r"|\x1b[ -/]*[0-~]?"
 )
+_PLACE = re.compile(r'File "([^"]+)", line (\d+)')
 _LINES = re.compile("\r\n|[\u2028\u2029]")
 _CONTROL = r"\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff"
 _UNSEEN = (
@@ -112,6 +113,12 @@ def harmless(text: str) -> str:
 def one_line(text: str) -> str:
     """A harmless text without line breaks, such as the path of a program's file."""
     return " ".join(harmless(text).split())
+
+
+def format_place(feedback: str) -> str:
+    """Returns ` (FILE, line N)` of the last call in a traceback; empty where there is none."""
+    places = _PLACE.findall(feedback)
+    return f" ({places[-1][0]}, line {places[-1][1]})" if places else ""
 
 
 def brief(text: str, most: int) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from evolve.atomic_write import atomic_write
 from evolve.types import TaskError
-from evolve.types.errors import did_you_mean
+from evolve.types.errors import ask_for_near, did_you_mean
 
 TASK_FILE = "task.toml"
 ONE_FILE = "problem.py"
@@ -116,9 +116,8 @@ def _find_near(path: Path) -> str:
         beside = [near.name for near in path.parent.iterdir() if near.suffix == ".py" or _is_task(near)]
     except OSError:
         return ""
-    close = did_you_mean(path.name, beside)
     # Whoever meant something else has no use for a list of what lies there.
-    return close if "Did you mean" in close else ""
+    return ask_for_near(path.name, beside)
 
 
 def _explain_missing(reference: str, path: Path) -> str:

@@ -35,6 +35,7 @@ __all__ = [
     "StoreError",
     "TaskError",
     "Unaffordable",
+    "ask_for_near",
     "did_you_mean",
     "without_remedy",
 ]
@@ -114,11 +115,14 @@ def without_remedy(message: str) -> str:
     return re.split(r" (?:Try|Do): ", message, maxsplit=1)[0].rstrip(".")
 
 
+def ask_for_near(got: str, known: Iterable[str]) -> str:
+    """Returns ` Did you mean 'x'?` for the nearest known name; empty when none is near."""
+    # The nearest alone: a list of guesses hides the one that was meant.
+    near = difflib.get_close_matches(got, sorted(known), n=1)
+    return f" Did you mean {near[0]!r}?" if near else ""
+
+
 def did_you_mean(got: str, known: Iterable[str]) -> str:
     """Returns ` Did you mean 'x'?` for the nearest known name, else ` Known: a, b.`; empty when nothing is known."""
     names = sorted(known)
-    # The nearest alone: a list of guesses hides the one that was meant.
-    near = difflib.get_close_matches(got, names, n=1)
-    if near:
-        return f" Did you mean {near[0]!r}?"
-    return f" Known: {', '.join(names)}." if names else ""
+    return ask_for_near(got, names) or (f" Known: {', '.join(names)}." if names else "")

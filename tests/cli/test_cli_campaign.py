@@ -227,6 +227,16 @@ def test_campaigns_are_listed_with_their_programs_and_their_best(call, home):
     assert "faults       1 by no fault of a program, such as number/4: the evaluator raised KeyError: 'x'\n" in shown
 
 
+def test_a_fault_is_told_with_its_place(call, home):
+    """The last call of its traceback."""
+    written = Written(home)
+    written.seed()
+    trace = 'Traceback (most recent call last):\n  File "a.py", line 3, in evaluate\n  File "b.py", line 7, in help\nKeyError: 5'
+    written.failure(Outcome.INTERNAL, f"the evaluator had not answered after 3 s\n\n{trace}")
+    written.campaign.close()
+    assert "number/2: the evaluator had not answered after 3 s (b.py, line 7)\n" in call("campaign", "show").stdout
+
+
 def test_a_campaign_whose_seed_failed_is_listed_as_such(call, home):
     """And its best program is asked for in vain."""
     written = Written(home)

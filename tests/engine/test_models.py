@@ -309,6 +309,12 @@ def test_a_budget_in_tokens_is_never_overshot(models: Workbench) -> None:
         assert campaign.state.progress.tokens <= 100000
 
 
+def noisy_report(report: Report, noise: float) -> Report:
+    """One that took a second, with noise on its fitness."""
+    fitness = (report.evaluation.fitness or 0.0) + noise
+    return replace(report, evaluation=replace(report.evaluation, fitness=fitness, seconds=1.0))
+
+
 def test_while_a_model_is_waited_for_the_workers_measure(models: Workbench, circle_task: Task) -> None:
     """Whatever the share of measurements, here none: nothing else would use the workers."""
     task, measured = replace(circle_task, deterministic=False), threading.Event()
@@ -319,9 +325,7 @@ def test_while_a_model_is_waited_for_the_workers_measure(models: Workbench, circ
         evaluated[number] += 1
         if number == 6.5 and evaluated[number] == 2:
             measured.set()
-        noise = 0.5 * (-1) ** evaluated[number]
-        fitness = (report.evaluation.fitness or 0.0) + noise
-        return replace(report, evaluation=replace(report.evaluation, fitness=fitness, seconds=1.0))
+        return noisy_report(report, 0.5 * (-1) ** evaluated[number])
 
     fake = FakeModel(lambda number: f"x = {number + 6}.5", hold=measured, free=1)
     with models.create(**ONE, confirm={"share": 0.0}, budget=["2calls", "60s"], task=task) as campaign:
@@ -334,9 +338,7 @@ def test_they_do_not_where_a_budget_counts_evaluations(models: Workbench, circle
     noise = itertools.cycle((0.5, -0.5))
 
     def judge(job: Job) -> Report:
-        report = near_seven(job)
-        fitness = (report.evaluation.fitness or 0.0) + next(noise)
-        return replace(report, evaluation=replace(report.evaluation, fitness=fitness, seconds=1.0))
+        return noisy_report(near_seven(job), next(noise))
 
     fake = FakeModel(lambda number: f"x = {number + 6}.5", hold=threading.Event(), free=1)
     task = replace(circle_task, deterministic=False)

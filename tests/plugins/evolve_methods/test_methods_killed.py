@@ -60,9 +60,9 @@ def test_a_campaign_is_killed_evaluated_again_replayed_and_read_without_its_pack
 def live_through(task: Path, preset: str, home: Path) -> None:
     """Takes a campaign of a task of one file through all of it."""
     command = f"{sys.executable} {ANSWERS}"
-    member = json.dumps({"name": "m", "kind": "command", "concurrency": 3, "settings": {"argv": command}})
+    member = f'{{name = "m", kind = "command", concurrency = 3, settings = {{argv = "{command}"}}}}'
     first = ["run", str(task), "--preset", preset, "--name", "lived", "--workers", "1", "--budget", "32calls"]
-    first += ["--set", f"models.members=[{to_toml(member)}]"]
+    first += ["--set", f"models.members=[{member}]"]
     with subprocess.Popen([sys.executable, "-m", "evolve", *first], env=environment(home)) as engine:
         wait_for_calls(home, 8)
         engine.kill()
@@ -152,8 +152,3 @@ def lines(text: str) -> list[dict[str, Any]]:
 
 def environment(home: Path) -> dict[str, str]:
     return {**os.environ, "EVOLVE_HOME": str(home)}
-
-
-def to_toml(text: str) -> str:
-    """A JSON object as an inline table."""
-    return text.replace('": ', '" = ')
